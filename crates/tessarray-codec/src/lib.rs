@@ -1,0 +1,14 @@
+//! Codecs and codec chains: one folder per codec, one list of them ([`Registry`]), one chain that runs them.
+//!
+//! Every codec declares its exact or maximum sizes, decodes into a buffer it is given, never grows it, and can say
+//! which blocks a part of a chunk needs.
+
+mod error;
+mod registry;
+mod spec;
+mod traits;
+
+pub use error::{CodecError, Result};
+pub use registry::{AnyCodec, BuildFn, Registry};
+pub use spec::{ChunkSpec, NamedConfig};
+pub use traits::{ArrayCodec, BytesCodec, EncodedSize, Serializer};

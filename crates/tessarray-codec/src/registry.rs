@@ -1,0 +1,68 @@
+//! The one list of codecs: names in metadata to the code behind them.
+
+use crate::{ArrayCodec, BytesCodec, ChunkSpec, CodecError, NamedConfig, Result, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A built codec of any kind.
+#[derive(Debug, Clone)]
+pub enum AnyCodec {
+    Array(Arc<dyn ArrayCodec>),
+    Serializer(Arc<dyn Serializer>),
+    Bytes(Arc<dyn BytesCodec>),
+}
+
+/// Builds a codec from its settings, for chunks of this spec (as they are at that stage of the chain).
+pub type BuildFn = dyn Fn(&NamedConfig, &ChunkSpec) -> Result<AnyCodec> + Send + Sync;
+
+/// Names of codecs, and how to build them. Metadata can only name what is registered here.
+#[derive(Clone, Default)]
+pub struct Registry {
+    builders: BTreeMap<String, Arc<BuildFn>>,
+}
+
+/// Names that decode by running code found in the data.
+const FORBIDDEN: [&str; 1] = ["pickle"];
+
+impl Registry {
+    /// No codecs at all.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// Adds a codec under a name; an existing one of that name is replaced, in this registry only.
+    pub fn register(
+        &mut self,
+        name: impl Into<String>,
+        build: impl Fn(&NamedConfig, &ChunkSpec) -> Result<AnyCodec> + Send + Sync + 'static,
+    ) {
+        self.builders.insert(name.into(), Arc::new(build));
+    }
+
+    /// Builds the codec that `config` names.
+    pub fn build(&self, config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
+        let plain = config.name.strip_prefix("numcodecs.").unwrap_or(&config.name);
+        if FORBIDDEN.contains(&plain) {
+            return Err(CodecError::Forbidden { name: config.name.clone() });
+        }
+        match self.builders.get(&config.name) {
+            Some(build) => build(config, spec),
+            None => Err(CodecError::Unknown {
+                name: config.name.clone(),
+                known: self.names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// The registered names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.builders.keys().map(String::as_str)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

@@ -1,0 +1,60 @@
+//! What a codec is told about the chunks it will see, and how a codec is named in metadata.
+
+use serde_json::{Map, Value};
+use tessarray_buffer::{DataType, Dims};
+
+/// The shape, type and fill value of the (decoded) chunks at one stage of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChunkSpec {
+    pub shape: Dims,
+    pub data_type: DataType,
+    /// One element's bytes in memory order; for variable-length types the element's own bytes, of any length.
+    pub fill: Box<[u8]>,
+}
+
+impl ChunkSpec {
+    /// Elements of one chunk. The metadata layer has checked that this and [`byte_len`](Self::byte_len) fit.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().fold(1u64, |product, &n| product.saturating_mul(n)).try_into().unwrap_or(usize::MAX)
+    }
+
+    /// Bytes of one decoded chunk in memory (16 an element for variable-length types).
+    pub fn byte_len(&self) -> usize {
+        self.elements().saturating_mul(self.data_type.size())
+    }
+}
+
+/// A codec as metadata names it: `{"name": ..., "configuration": {...}}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedConfig {
+    pub name: String,
+    pub configuration: Map<String, Value>,
+    /// `false` only where the metadata says so: the extension may then be ignored.
+    pub must_understand: bool,
+}
+
+impl NamedConfig {
+    /// A configuration without settings.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), configuration: Map::new(), must_understand: true }
+    }
+
+    /// Adds a setting.
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.configuration.insert(key.into(), value.into());
+        self
+    }
+
+    /// The Zarr v3 JSON form.
+    pub fn to_json(&self) -> Value {
+        let mut out = Map::new();
+        out.insert("name".into(), self.name.clone().into());
+        if !self.configuration.is_empty() {
+            out.insert("configuration".into(), Value::Object(self.configuration.clone()));
+        }
+        if !self.must_understand {
+            out.insert("must_understand".into(), false.into());
+        }
+        Value::Object(out)
+    }
+}

@@ -1,0 +1,1 @@
+//! Placeholder: see the key rules in the crate docs.

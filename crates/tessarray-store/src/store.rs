@@ -1,0 +1,88 @@
+//! The one trait every store implements.
+
+use crate::{Blob, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, Result, Version};
+use std::fmt::Debug;
+
+/// Receives the answer to request number `i` of a batch: `Ok(None)` means the key is absent (and nothing else does).
+/// Called exactly once a request, in any order, possibly from several threads at once.
+pub type ReadSink<'a> = dyn Fn(usize, Result<Option<Blob<'_>>>) + Sync + 'a;
+
+/// What an update decided to do with the value it was shown.
+pub enum Update<'a> {
+    /// Store these bytes, one part after the other.
+    Put(Vec<&'a [u8]>),
+    /// Store these bytes, owned by the answer.
+    PutOwned(Vec<Vec<u8>>),
+    /// Remove the value, if there is one.
+    Delete,
+    /// Leave everything as it is.
+    Keep,
+}
+
+/// Decides an update from the current value (`None`: absent, or not asked for).
+pub type UpdateFn<'f, 'a> = dyn FnMut(Option<Blob<'_>>) -> Result<Update<'a>> + 'f;
+
+/// A flat space of named byte strings.
+///
+/// Every put is atomic: a reader, and a process that opens the store after a crash, finds the old value or the new
+/// one. `update` calls on one key happen one after the other, across threads and, on local stores, processes, and so
+/// do `put` and `delete` against them.
+pub trait Store: Debug + Send + Sync {
+    /// Where this store is, for people: a path or an address, without credentials.
+    fn describe(&self) -> String;
+
+    /// Whether a read costs microseconds (memory, local files) rather than a network round trip. The executor reads
+    /// on its workers in the first case, and sends one large batch in the second.
+    fn is_local(&self) -> bool;
+
+    /// Whether puts and deletes are refused with [`StoreError::ReadOnly`](crate::StoreError).
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    /// Reads many ranges; see [`ReadSink`] for how they are answered. Requests for one key that follow each other are
+    /// answered from one state of the value where the store can (a local file is opened once for the run of them).
+    /// Costs one system call or request per range, plus one open per run of equal keys.
+    fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>);
+
+    /// Stores the parts, one after the other, as the value of `key`, atomically.
+    fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version>;
+
+    /// Changes one value atomically against every other writer of the key. With `read`, the decision function is
+    /// shown the current value; it may be called again where another writer came between (object stores). An error
+    /// it returns is passed on and leaves the value as it was.
+    fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()>;
+
+    /// Removes a value; `false` where there was none.
+    fn delete(&self, key: &Key) -> Result<bool>;
+
+    /// Removes every value under a prefix and, on directories, the empty folders. Not atomic.
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<()>;
+
+    /// Size and version of a value, `None` where it is absent.
+    fn head(&self, key: &Key) -> Result<Option<Meta>>;
+
+    /// Everything under a prefix, however deep, with sizes in bytes; sorted by key.
+    fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>>;
+
+    /// The next level under a prefix only; sorted.
+    fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>>;
+
+    /// The whole value of one key. A convenience over `read_many`.
+    fn get(&self, key: &Key) -> Result<Option<(bytes::Bytes, Meta)>> {
+        use crate::{ByteRange, StoreError};
+        let slot = std::sync::Mutex::new(None);
+        let request = ReadRequest { key: key.clone(), range: ByteRange::All, expect: None };
+        self.read_many(std::slice::from_ref(&request), &|_, answer| {
+            let kept = answer.map(|blob| {
+                blob.map(|blob| {
+                    let meta = blob.meta.clone();
+                    (blob.into_shared(), meta)
+                })
+            });
+            *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(kept);
+        });
+        let answer = slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        answer.unwrap_or_else(|| Err(StoreError::Unanswered { key: key.to_string() }))
+    }
+}
