@@ -1,1 +1,24 @@
+//! Pure integer maths: selections on regular chunk grids, cut into the parts that fall into each chunk.
+//!
+//! Nothing here does I/O or allocates in proportion to anything but the selection and the number of chunks it touches
+//! along each axis. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
 
+mod axis;
+mod error;
+mod odometer;
+mod points;
+mod selection;
+
+pub use axis::{AxisPart, AxisPlan, Run, group_len};
+pub use error::GridError;
+pub use odometer::{Odometer, ravel, unravel};
+pub use points::{PointGroup, PointPlan};
+pub use selection::{AxisSelection, Selection};
+
+/// A shape or coordinates; up to four dimensions without a heap allocation.
+pub type Dims = smallvec::SmallVec<[u64; 4]>;
+
+/// How many chunks of length `chunk` (not zero) cover `extent` elements.
+pub fn chunk_count(extent: u64, chunk: u64) -> u64 {
+    extent.div_ceil(chunk.max(1))
+}
