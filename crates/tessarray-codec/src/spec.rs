@@ -12,6 +12,13 @@ pub struct ChunkSpec {
     pub fill: Box<[u8]>,
 }
 
+impl Default for ChunkSpec {
+    /// A chunk of rank 0 holding one byte.
+    fn default() -> Self {
+        Self { shape: Dims::new(), data_type: DataType::UInt8, fill: Box::new([0]) }
+    }
+}
+
 impl ChunkSpec {
     /// Elements of one chunk. The metadata layer has checked that this and [`byte_len`](Self::byte_len) fit.
     pub fn elements(&self) -> usize {
@@ -43,6 +50,32 @@ impl NamedConfig {
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.configuration.insert(key.into(), value.into());
         self
+    }
+
+    /// Reads the Zarr v3 JSON form: an object, or a bare name where there are no settings.
+    ///
+    /// # Errors
+    /// `(path, expected)` of what is wrong, the path relative to `value`.
+    pub fn from_json(value: &Value) -> Result<Self, (String, &'static str)> {
+        if let Value::String(name) = value {
+            return Ok(Self::new(name.clone()));
+        }
+        let Value::Object(members) = value else { return Err((String::new(), "an object or a name")) };
+        let mut out = match members.get("name") {
+            Some(Value::String(name)) if !name.is_empty() => Self::new(name.clone()),
+            _ => return Err((".name".into(), "a string")),
+        };
+        for (key, member) in members {
+            match (key.as_str(), member) {
+                ("name", _) => {}
+                ("configuration", Value::Object(settings)) => out.configuration = settings.clone(),
+                ("configuration", _) => return Err((".configuration".into(), "an object")),
+                ("must_understand", Value::Bool(flag)) => out.must_understand = *flag,
+                ("must_understand", _) => return Err((".must_understand".into(), "true or false")),
+                _ => return Err((format!(".{key}"), "no other member")),
+            }
+        }
+        Ok(out)
     }
 
     /// The Zarr v3 JSON form.

@@ -1,0 +1,55 @@
+//! Decoding only some blocks of an encoded chunk.
+
+use super::Chain;
+use crate::{BytesCodec, EncodedSize, Result};
+
+/// An encoded chunk whose blocks decode on their own; its checksums are already verified.
+#[derive(Debug)]
+pub struct Blocks<'a> {
+    codec: &'a dyn BytesCodec,
+    payload: &'a [u8],
+    decoded: usize,
+    len: usize,
+}
+
+impl Chain {
+    /// The blocks of an encoded chunk, or `None` where the chain, or these bytes, only decode whole. Verifies the
+    /// checksums over the whole encoded chunk first, so that a partial read is as safe as a full one.
+    pub fn blocks<'a>(&'a self, input: &'a [u8]) -> Result<Option<Blocks<'a>>> {
+        let (Some((first, outer)), true) = (self.bytes.split_first(), self.is_identity()) else { return Ok(None) };
+        let EncodedSize::Exact(decoded) = self.sizes[0] else { return Ok(None) };
+        let mut payload = input;
+        for codec in outer.iter().rev() {
+            match codec.verify(payload) {
+                Some(verified) => payload = verified?,
+                None => return Ok(None),
+            }
+        }
+        let len = first.block_len(payload, decoded)?;
+        Ok(len.filter(|&len| len > 0 && len < decoded).map(|len| Blocks {
+            codec: first.as_ref(),
+            payload,
+            decoded,
+            len,
+        }))
+    }
+
+    /// Whether [`blocks`](Self::blocks) can give anything for this chain.
+    pub fn may_have_blocks(&self) -> bool {
+        !self.bytes.is_empty() && self.is_identity()
+    }
+}
+
+impl Blocks<'_> {
+    /// Decoded bytes of every block but the last, which may be shorter.
+    pub fn block_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// Decodes block `block` to its place in `chunk`, which has the whole chunk's bytes.
+    pub fn decode_into(&self, block: usize, chunk: &mut [u8]) -> Result<()> {
+        let start = block.saturating_mul(self.len).min(chunk.len());
+        let end = start.saturating_add(self.len).min(chunk.len());
+        self.codec.decode_block(self.payload, self.decoded, block, &mut chunk[start..end])
+    }
+}

@@ -1,0 +1,64 @@
+//! Encoding: from the first codec to the last, appending to the caller's buffer.
+
+use super::{Chain, SerializerStage};
+use crate::{EncodedSize, Result, Scratch};
+use std::borrow::Cow;
+use tessarray_buffer::Arena;
+
+impl Chain {
+    /// Encodes one chunk, given in stored order, and appends it to `out`.
+    ///
+    /// # Errors
+    /// Values a codec cannot hold; `out` may then have partial bytes appended.
+    pub fn encode(&self, input: &[u8], arena: &Arena, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {
+        let mut array: Cow<'_, [u8]> = Cow::Borrowed(input);
+        for (i, stage) in self.array.iter().enumerate() {
+            let next_spec = self.array.get(i + 1).map_or(&self.serialized, |next| &next.decoded);
+            let mut next = scratch.sized(next_spec.byte_len());
+            stage.codec.encode(&stage.decoded, &array, &mut next)?;
+            give(scratch, std::mem::replace(&mut array, Cow::Owned(next)));
+        }
+        if self.bytes.is_empty() {
+            self.serialize(&array, arena, scratch, out)?;
+            give(scratch, array);
+            return Ok(());
+        }
+        let mut current = match &self.serializer {
+            SerializerStage::Plain(codec) if codec.is_identity(&self.serialized) => array,
+            _ => {
+                let mut buffer = scratch.empty();
+                self.serialize(&array, arena, scratch, &mut buffer)?;
+                give(scratch, array);
+                Cow::Owned(buffer)
+            }
+        };
+        let last = self.bytes.len() - 1;
+        for (i, codec) in self.bytes.iter().enumerate() {
+            if i == last {
+                codec.encode(&current, out)?;
+            } else {
+                let mut next = scratch.empty();
+                if let EncodedSize::Exact(n) | EncodedSize::AtMost(n) = codec.encoded_size(current.len()) {
+                    next.reserve(n.saturating_add(64));
+                }
+                codec.encode(&current, &mut next)?;
+                give(scratch, std::mem::replace(&mut current, Cow::Owned(next)));
+            }
+        }
+        give(scratch, current);
+        Ok(())
+    }
+
+    fn serialize(&self, array: &[u8], arena: &Arena, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {
+        match &self.serializer {
+            SerializerStage::Sharding(sharding) => sharding.encode_all(array, arena, scratch, out),
+            SerializerStage::Plain(codec) => codec.encode(&self.serialized, array, arena, out),
+        }
+    }
+}
+
+fn give(scratch: &mut Scratch, buffer: Cow<'_, [u8]>) {
+    if let Cow::Owned(buffer) = buffer {
+        scratch.give(buffer);
+    }
+}
