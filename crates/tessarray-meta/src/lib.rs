@@ -1,1 +1,39 @@
+//! Zarr v3 and v2 metadata documents: parse, validate, write.
+//!
+//! Pure functions from bytes to types and back; no I/O. A document is hostile until proven otherwise: its size, depth
+//! and every product of its numbers are checked against [`Limits`] before anything is allocated for them, duplicate
+//! members and numbers that JSON cannot hold are refused, and every error names the place in the document, what was
+//! expected there and what was found.
+//!
+//! Version 2 documents are translated into the equivalent version 3 codec chain, so that the layers above know one
+//! kind of array; what only version 2 can say is kept in [`V2Extra`] and written back unchanged.
 
+mod array;
+mod base64;
+mod dtype;
+mod error;
+mod fields;
+mod fill;
+mod fill_struct;
+mod fill_write;
+mod group;
+mod json;
+mod key_encoding;
+mod limits;
+mod node;
+mod path;
+mod sharding;
+mod v2;
+
+pub use array::{ArrayMetadata, Format};
+pub use dtype::{V2DataType, data_type_to_json, data_type_to_v2, parse_data_type, parse_v2_data_type};
+pub use error::{MetaError, Result};
+pub use fill::{fill_value_from_json, fill_value_from_json_v2};
+pub use fill_write::{fill_value_to_json, fill_value_to_json_v2};
+pub use group::GroupMetadata;
+pub use json::parse_json;
+pub use key_encoding::KeyEncoding;
+pub use limits::Limits;
+pub use node::Node;
+pub use path::Path;
+pub use v2::{Endian, Order, V2Extra, v2_from_codecs};
