@@ -1,0 +1,145 @@
+"""Refuse an import that points up.
+
+Rust: the crates stand in the order of RUST_LAYERS; a crate may depend on those below it only (its dev-dependencies
+too: a test that needs the layer above belongs in the layer above). Python: the modules of `tessarray` named in
+PYTHON_LAYERS stand above the API, in that order; `tessarray/__init__.py` may import them inside a function (lazily),
+since it is the face, and type-checking imports do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RUST_LAYERS = [
+    "tessarray-buffer",
+    "tessarray-grid",
+    "tessarray-codec",
+    "tessarray-meta",
+    "tessarray-store",
+    "tessarray-array",
+    "tessarray",
+    "tessarray-python",
+]
+PYTHON_LAYERS = ["conversion", "tune", "bench", "demo", "cli"]
+API = -1  # every other module
+
+
+def rust_dependencies(manifest: dict[str, Any]) -> set[str]:
+    """The workspace crates a manifest depends on: in every kind of table, for every target, renamed or not."""
+    tables = [manifest, *manifest.get("target", {}).values()]
+    found: set[str] = set()
+    for table in tables:
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for name, spec in table.get(kind, {}).items():
+                found.add(spec.get("package", name) if isinstance(spec, dict) else name)
+    return {name for name in found if name == "tessarray" or name.startswith("tessarray-")}
+
+
+def rust_problems(root: Path) -> list[str]:
+    problems = []
+    for path in sorted((root / "crates").glob("*/Cargo.toml")):
+        manifest = tomllib.loads(path.read_text(encoding="utf-8"))
+        name = manifest["package"]["name"]
+        where = path.relative_to(root)
+        if name not in RUST_LAYERS:
+            problems.append(
+                f"{where}: crate {name} has no layer: add it to RUST_LAYERS in tools/check_layers.py"
+            )
+            continue
+        for dependency in sorted(rust_dependencies(manifest)):
+            if dependency not in RUST_LAYERS:
+                problems.append(f"{where}: {name} depends on {dependency}, which has no layer")
+            elif RUST_LAYERS.index(dependency) >= RUST_LAYERS.index(name):
+                problems.append(f"{where}: {name} depends on {dependency}, which is not below it")
+    return problems
+
+
+def layer_of(module: str) -> int:
+    """The layer of a dotted module name that starts with `tessarray`."""
+    parts = module.split(".")
+    return PYTHON_LAYERS.index(parts[1]) if len(parts) > 1 and parts[1] in PYTHON_LAYERS else API
+
+
+def module_name(path: Path, package: Path) -> str:
+    parts = list(path.relative_to(package.parent).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+class Imports(ast.NodeVisitor):
+    """Collects (line, imported module, inside a function) of every import that runs."""
+
+    def __init__(self, module: str, is_package: bool) -> None:
+        self.base = module.split(".") if is_package else module.split(".")[:-1]
+        self.depth = 0
+        self.found: list[tuple[int, str, bool]] = []
+
+    def visit_If(self, node: ast.If) -> None:
+        if "TYPE_CHECKING" in ast.unparse(node.test):
+            for other in node.orelse:
+                self.visit(other)
+        else:
+            self.generic_visit(node)
+
+    def function(self, node: ast.AST) -> None:
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = function
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.found += [(node.lineno, alias.name, self.depth > 0) for alias in node.names]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        base = self.base[: len(self.base) - node.level + 1] if node.level else []
+        origin = ".".join([*base, *([node.module] if node.module else [])])
+        for alias in node.names:
+            # `from tessarray import cli` names a module, `from tessarray.cli import main` a thing in one.
+            self.found.append((node.lineno, f"{origin}.{alias.name}", self.depth > 0))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """`importlib.import_module("tessarray.cli")` is an import too, where its name can be read."""
+        name = ast.unparse(node.func)
+        if name.endswith(("import_module", "__import__")) and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                target = first.value
+                if target.startswith("."):
+                    target = ".".join([*self.base, target.lstrip(".")])
+                self.found.append((node.lineno, target, self.depth > 0))
+        self.generic_visit(node)
+
+
+def python_problems(root: Path) -> list[str]:
+    package = root / "python" / "tessarray"
+    problems = []
+    for path in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")]):
+        module = module_name(path, package)
+        imports = Imports(module, path.stem == "__init__")
+        imports.visit(ast.parse(path.read_text(encoding="utf-8"), filename=str(path)))
+        for line, target, lazy in imports.found:
+            if target.split(".")[0] != "tessarray" or layer_of(target) <= layer_of(module):
+                continue
+            if module == "tessarray" and lazy:
+                continue
+            problems.append(
+                f"{path.relative_to(root)}:{line}: {module} imports {target}, which stands above it"
+            )
+    return problems
+
+
+def main(root: Path = ROOT) -> int:
+    problems = rust_problems(root) + python_problems(root)
+    for problem in problems:
+        print(problem)
+    print(f"layers: {len(problems)} edges point up" if problems else "layers: no edge points up")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The layer check refuses edges that point up and accepts those that point down."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parent.parent
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+layers = load("check_layers")
+
+
+def crate(root: Path, name: str, text: str) -> None:
+    folder = root / "crates" / name
+    folder.mkdir(parents=True)
+    (folder / "Cargo.toml").write_text(f'[package]\nname = "{name}"\n{text}')
+
+
+def module(root: Path, name: str, text: str) -> None:
+    path = root / "python" / "tessarray" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_this_repository_has_no_edge_that_points_up():
+    root = TOOLS.parent
+    assert layers.rust_problems(root) + layers.python_problems(root) == []
+
+
+def test_a_crate_may_depend_on_those_below_it(tmp_path):
+    crate(tmp_path, "tessarray-meta", "[dependencies]\ntessarray-grid.workspace = true\nserde = '1'\n")
+    assert layers.rust_problems(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[dependencies]\ntessarray-store.workspace = true\n",
+        "[dev-dependencies]\ntessarray = { path = '../tessarray' }\n",
+        "[build-dependencies]\ntessarray-array = '0.1'\n",
+        "[target.'cfg(unix)'.dependencies]\ntessarray-store.workspace = true\n",
+        "[dependencies]\nother = { package = 'tessarray-store', version = '0.1' }\n",
+        "[dependencies]\ntessarray-unheard-of = '1'\n",
+    ],
+)
+def test_a_crate_may_not_depend_on_one_above_it(tmp_path, text):
+    crate(tmp_path, "tessarray-meta", text)
+    (problem,) = layers.rust_problems(tmp_path)
+    assert "tessarray-meta depends on" in problem
+
+
+def test_a_crate_without_a_layer_is_refused(tmp_path):
+    crate(tmp_path, "tessarray-new", "")
+    (problem,) = layers.rust_problems(tmp_path)
+    assert "has no layer" in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("_array.py", "from tessarray.cli import main\n"),
+        ("_array.py", "from . import conversion\n"),
+        ("_array.py", "def f():\n    import tessarray.demo\n"),
+        ("__init__.py", "from tessarray.conversion import convert\n"),
+        ("conversion/__init__.py", "from tessarray.cli import main\n"),
+        ("conversion/hdf5.py", "from ..demo import run\n"),
+        ("_array.py", "import importlib\nimportlib.import_module('tessarray.bench')\n"),
+    ],
+)
+def test_a_python_module_may_not_import_one_above_it(tmp_path, name, text):
+    module(tmp_path, name, text)
+    (problem,) = layers.python_problems(tmp_path)
+    assert "which stands above it" in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cli/__init__.py", "from tessarray import conversion, open\n"),
+        ("conversion/__init__.py", "import tessarray\nfrom tessarray import create_array\n"),
+        (
+            "__init__.py",
+            "def convert():\n    from tessarray.conversion import convert as run\n    return run\n",
+        ),
+        (
+            "__init__.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .conversion import convert\n",
+        ),
+        ("_array.py", "from ._group import Group\nimport numpy\n"),
+    ],
+)
+def test_a_python_module_may_import_those_below_it(tmp_path, name, text):
+    module(tmp_path, name, text)
+    assert layers.python_problems(tmp_path) == []
