@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
 
-pub(crate) use read_v3::array_from_v3;
+pub(crate) use read_v3::{array_from_v3, separator};
+pub(crate) use validate::{CHUNKS_V2, validate};
 
 /// The version of the Zarr format that a node is stored in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,7 +81,8 @@ impl ArrayMetadata {
     /// ranks and sizes that agree and fit the limits, a fill value of the data type's size, shards that hold whole
     /// inner chunks.
     pub fn validate(&self, limits: &Limits) -> Result<()> {
-        validate::validate(self, limits, &crate::Path::root("metadata"))
+        let places = if self.format == Format::V2 { &validate::CHUNKS_V2 } else { &validate::CHUNKS_V3 };
+        validate::validate(self, limits, &crate::Path::root("metadata"), places)
     }
 
     /// The key of the chunk at `coords`, relative to the array's prefix: `c/0/1`, or `0.1` in v2.

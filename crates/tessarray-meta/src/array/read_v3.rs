@@ -1,5 +1,11 @@
-use crate::fields::Object;
-use crate::{ArrayMetadata, Limits, MetaError, Path, Result, json};
+//! A v3 array document to metadata (Zarr v3 core, "Array metadata").
+
+use super::validate::{CHUNKS_V3, validate};
+use crate::fields::{self, Object};
+use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result};
+use crate::{fill_value_from_json, json, parse_data_type};
+use serde_json::Value;
+
 pub(super) fn from_v3(document: &[u8], limits: &Limits) -> Result<ArrayMetadata> {
     let path = Path::root("zarr.json");
     let mut object = Object::new(json::parse_object(document, limits, "zarr.json")?, &path);
@@ -7,6 +13,105 @@ pub(super) fn from_v3(document: &[u8], limits: &Limits) -> Result<ArrayMetadata>
     object.check_node_type("array")?;
     array_from_v3(object, limits)
 }
-pub(crate) fn array_from_v3(object: Object<'_>, _limits: &Limits) -> Result<ArrayMetadata> {
-    Err(MetaError::unsupported(object.path(), "not written yet"))
+
+/// The rest of an array document, once its format and node type have been looked at.
+pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<ArrayMetadata> {
+    let path = object.path();
+    let (shape, key) = object.required("shape")?;
+    let shape = fields::lengths(shape, 0, limits, &path.key(key))?;
+    let (data_type, key) = object.required("data_type")?;
+    let data_type = parse_data_type(&data_type, &path.key(key))?;
+    let (grid, key) = object.required("chunk_grid")?;
+    let chunk_shape = chunk_grid(grid, limits, &path.key(key))?;
+    let (encoding, key) = object.required("chunk_key_encoding")?;
+    let key_encoding = key_encoding(encoding, &path.key(key))?;
+    let (fill, key) = object.required("fill_value")?;
+    let fill_value = fill_value_from_json(&data_type, &fill, &path.key(key))?;
+    let (codecs, key) = object.required("codecs")?;
+    let codecs = fields::named_list(codecs, limits, &path.key(key))?;
+    let attributes = object.attributes()?;
+    let dimension_names = match object.optional("dimension_names") {
+        None | Some(Value::Null) => None,
+        Some(names) => Some(dimension_names(names, shape.len(), &path.key("dimension_names"))?),
+    };
+    if let Some(transformers) = object.optional("storage_transformers") {
+        refuse_transformers(transformers, &path.key("storage_transformers"))?;
+    }
+    let extra = object.finish("member")?;
+    let metadata = ArrayMetadata {
+        format: Format::V3,
+        shape,
+        data_type,
+        chunk_shape,
+        key_encoding,
+        fill_value,
+        codecs,
+        attributes,
+        dimension_names,
+        v2: None,
+        extra,
+    };
+    validate(&metadata, limits, path, &CHUNKS_V3)?;
+    Ok(metadata)
+}
+
+fn chunk_grid(value: Value, limits: &Limits, path: &Path<'_>) -> Result<Vec<u64>> {
+    let grid = fields::named(value, path)?;
+    if grid.name != "regular" {
+        return Err(MetaError::unknown(path, "chunk grid", &grid.name));
+    }
+    let at = path.key("configuration");
+    let mut configuration = Object::new(grid.configuration, &at);
+    let (shape, key) = configuration.required("chunk_shape")?;
+    let shape = fields::lengths(shape, 1, limits, &at.key(key))?;
+    configuration.finish("setting")?;
+    Ok(shape)
+}
+
+fn key_encoding(value: Value, path: &Path<'_>) -> Result<KeyEncoding> {
+    let encoding = fields::named(value, path)?;
+    let at = path.key("configuration");
+    let mut configuration = Object::new(encoding.configuration, &at);
+    let separator = match configuration.optional("separator") {
+        None => None,
+        Some(value) => Some(separator(&value, &at.key("separator"))?),
+    };
+    configuration.finish("setting")?;
+    match encoding.name.as_str() {
+        "default" => Ok(KeyEncoding::Default { separator: separator.unwrap_or('/') }),
+        "v2" => Ok(KeyEncoding::V2 { separator: separator.unwrap_or('.') }),
+        other => Err(MetaError::unknown(path, "chunk key encoding", other)),
+    }
+}
+
+pub(crate) fn separator(value: &Value, path: &Path<'_>) -> Result<char> {
+    match value.as_str() {
+        Some("/") => Ok('/'),
+        Some(".") => Ok('.'),
+        _ => Err(MetaError::value(path, "\"/\" or \".\"", value)),
+    }
+}
+
+fn dimension_names(value: Value, rank: usize, path: &Path<'_>) -> Result<Vec<Option<String>>> {
+    let names = fields::list(value, path)?;
+    if names.len() != rank {
+        let expected = format!("{rank} names, one a dimension");
+        return Err(MetaError::value(path, expected, &Value::Array(names)));
+    }
+    let name = |(i, name): (usize, Value)| match name {
+        Value::Null => Ok(None),
+        Value::String(name) => Ok(Some(name)),
+        other => Err(MetaError::value(&path.index(i), "a string or null", &other)),
+    };
+    names.into_iter().enumerate().map(name).collect()
+}
+
+fn refuse_transformers(value: Value, path: &Path<'_>) -> Result<()> {
+    match fields::list(value, path)?.into_iter().next() {
+        None => Ok(()),
+        Some(first) => {
+            let at = path.index(0);
+            Err(MetaError::unknown(&at, "storage transformer", &fields::named(first, &at)?.name))
+        }
+    }
 }

@@ -1,4 +1,88 @@
-use crate::{ArrayMetadata, Limits, MetaError, Path, Result};
-pub(super) fn validate(_array: &ArrayMetadata, _limits: &Limits, path: &Path<'_>) -> Result<()> {
-    Err(MetaError::unsupported(path, "not written yet"))
+//! What must hold of an array's metadata beyond the types of its members.
+
+use crate::fields::{self, MAX_LENGTH, length_text};
+use crate::fill_write::check_fill;
+use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, sharding};
+
+/// Where a document of either version has its members, for errors.
+pub(crate) struct Places {
+    pub chunks: &'static [&'static str],
+    pub data_type: &'static str,
+}
+
+pub(crate) const CHUNKS_V3: Places =
+    Places { chunks: &["chunk_grid", "configuration", "chunk_shape"], data_type: "data_type" };
+pub(crate) const CHUNKS_V2: Places = Places { chunks: &["chunks"], data_type: "dtype" };
+
+pub(crate) fn validate(
+    array: &ArrayMetadata,
+    limits: &Limits,
+    path: &Path<'_>,
+    places: &Places,
+) -> Result<()> {
+    fields::check_rank(array.shape.len(), limits, &path.key("shape"))?;
+    for (i, &length) in array.shape.iter().enumerate() {
+        if length > MAX_LENGTH {
+            return Err(MetaError::value(&path.key("shape").index(i), length_text(0), &length.into()));
+        }
+    }
+    array.data_type.check().map_err(|error| MetaError::Value {
+        path: path.key(places.data_type).to_string(),
+        expected: "elements that are not empty, of a size in the limits".into(),
+        found: error.0.chars().take(80).collect(),
+    })?;
+    at(path, places.chunks, &mut |chunks| check_chunks(array, chunks))?;
+    if let Some(names) = &array.dimension_names {
+        let names = names.len();
+        if names != array.shape.len() {
+            let expected = format!("{} names, one a dimension", array.shape.len());
+            return Err(MetaError::value(&path.key("dimension_names"), expected, &names.into()));
+        }
+    }
+    check_fill(&array.data_type, &array.fill_value, &path.key("fill_value"))?;
+    check_format(array, path)?;
+    let size = array.data_type.size() as u64;
+    // The codecs of v2 documents are our translation, so their errors are about the array as a whole.
+    let codecs = path.key("codecs");
+    let codecs = if array.format == Format::V3 { &codecs } else { path };
+    at(path, places.chunks, &mut |chunks| {
+        sharding::check(&array.codecs, &array.chunk_shape, size, limits, codecs, chunks)
+    })
+}
+
+/// Calls `f` with the path that these keys lead to.
+fn at(path: &Path<'_>, keys: &[&str], f: &mut dyn FnMut(&Path<'_>) -> Result<()>) -> Result<()> {
+    match keys.split_first() {
+        None => f(path),
+        Some((key, rest)) => at(&path.key(key), rest, f),
+    }
+}
+
+fn check_chunks(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
+    if array.chunk_shape.len() != array.shape.len() {
+        let expected = format!("{} lengths, one a dimension", array.shape.len());
+        return Err(MetaError::value(path, expected, &array.chunk_shape.clone().into()));
+    }
+    for (i, &length) in array.chunk_shape.iter().enumerate() {
+        if !(1..=MAX_LENGTH).contains(&length) {
+            return Err(MetaError::value(&path.index(i), length_text(1), &length.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Keys and members that the array's format cannot say.
+fn check_format(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
+    let (KeyEncoding::Default { separator } | KeyEncoding::V2 { separator }) = array.key_encoding;
+    if !matches!(separator, '/' | '.') {
+        let found = separator.to_string().into();
+        return Err(MetaError::value(&path.key("chunk_key_encoding"), "\"/\" or \".\"", &found));
+    }
+    match (array.format, &array.v2, array.key_encoding) {
+        (Format::V2, _, KeyEncoding::Default { .. }) => {
+            Err(MetaError::unsupported(&path.key("chunk_key_encoding"), "the default chunk keys in Zarr v2"))
+        }
+        (Format::V3, Some(_), _) => Err(MetaError::unsupported(path, "Zarr v2 members in a Zarr v3 array")),
+        _ => Ok(()),
+    }
 }

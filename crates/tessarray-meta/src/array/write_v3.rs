@@ -1,5 +1,30 @@
-use crate::ArrayMetadata;
-use serde_json::Value;
-pub(super) fn array_to_v3(_array: &ArrayMetadata) -> Value {
-    Value::Null
+//! Metadata to a v3 array document.
+
+use crate::{ArrayMetadata, KeyEncoding, data_type_to_json, fill_value_to_json};
+use serde_json::{Map, Value, json};
+use tessarray_codec::NamedConfig;
+
+/// Members in the order in which zarr-python writes them, so that documents of both compare well.
+pub(super) fn array_to_v3(array: &ArrayMetadata) -> Value {
+    let (name, separator) = match array.key_encoding {
+        KeyEncoding::Default { separator } => ("default", separator),
+        KeyEncoding::V2 { separator } => ("v2", separator),
+    };
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| out.insert(key.into(), value);
+    put("shape", array.shape.clone().into());
+    put("data_type", data_type_to_json(&array.data_type));
+    put("chunk_grid", json!({"name": "regular", "configuration": {"chunk_shape": array.chunk_shape}}));
+    put("chunk_key_encoding", json!({"name": name, "configuration": {"separator": separator}}));
+    put("fill_value", fill_value_to_json(&array.data_type, &array.fill_value));
+    put("codecs", array.codecs.iter().map(NamedConfig::to_json).collect());
+    put("attributes", Value::Object(array.attributes.clone()));
+    if let Some(names) = &array.dimension_names {
+        put("dimension_names", json!(names));
+    }
+    put("zarr_format", 3.into());
+    put("node_type", "array".into());
+    put("storage_transformers", Value::Array(Vec::new()));
+    out.extend(array.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
+    Value::Object(out)
 }
