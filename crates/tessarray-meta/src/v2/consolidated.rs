@@ -1,18 +1,109 @@
-use crate::{GroupMetadata, Limits, MetaError, Path, Result};
-use serde_json::Value;
-pub(crate) fn group_from_v2(
-    _zgroup: &[u8],
-    _zattrs: Option<&[u8]>,
-    _limits: &Limits,
+//! v2 groups, and consolidated v2 metadata (`.zmetadata`).
+
+use super::read::{array_from_v2, attributes};
+use super::write::array_to_v2;
+use crate::fields::Object;
+use crate::group::check_node_path;
+use crate::{Format, GroupMetadata, Limits, MetaError, Node, Path, Result, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+pub(crate) fn group_from_v2(zgroup: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> Result<GroupMetadata> {
+    let path = Path::root(".zgroup");
+    let zgroup = json::parse_object(zgroup, limits, ".zgroup")?;
+    group_from_members(zgroup, attributes(zattrs, limits)?, &path)
+}
+
+fn group_from_members(
+    zgroup: Map<String, Value>,
+    attributes: Map<String, Value>,
+    path: &Path<'_>,
 ) -> Result<GroupMetadata> {
-    Err(MetaError::unsupported(&Path::root(".zgroup"), "not written yet"))
+    let mut object = Object::new(zgroup, path);
+    object.check_format(2)?;
+    // zarr-python puts an empty one into the groups of its .zmetadata, where it says nothing.
+    object.optional("consolidated_metadata");
+    Ok(GroupMetadata { format: Format::V2, attributes, consolidated: None, extra: object.rest() })
 }
-pub(crate) fn from_zmetadata(_document: &[u8], _limits: &Limits) -> Result<GroupMetadata> {
-    Err(MetaError::unsupported(&Path::root(".zmetadata"), "not written yet"))
+
+pub(crate) fn group_to_v2(group: &GroupMetadata) -> (Value, Value) {
+    let mut zgroup = Map::new();
+    zgroup.insert("zarr_format".into(), 2.into());
+    if group.format == Format::V2 {
+        zgroup.extend(group.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    (Value::Object(zgroup), Value::Object(group.attributes.clone()))
 }
-pub(crate) fn group_to_v2(_group: &GroupMetadata) -> (Value, Value) {
-    (Value::Null, Value::Null)
+
+pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMetadata> {
+    let path = Path::root(".zmetadata");
+    let mut object = Object::new(json::parse_object(document, limits, ".zmetadata")?, &path);
+    let (format, key) = object.required("zarr_consolidated_format")?;
+    if format.as_u64() != Some(1) {
+        return Err(MetaError::value(&path.key(key), "1", &format));
+    }
+    let (metadata, key) = object.required("metadata")?;
+    let path = path.key(key);
+    let mut documents = json::into_object(metadata, &path)?;
+    let names: Vec<String> = documents.keys().cloned().collect();
+    let Some(root) = documents.remove(".zgroup") else {
+        return Err(MetaError::Missing { path: path.key(".zgroup").to_string() });
+    };
+    let at = path.key(".zgroup");
+    let root_attributes = take_attributes(&mut documents, "", &path)?;
+    let mut root = group_from_members(json::into_object(root, &at)?, root_attributes, &at)?;
+    let mut nodes = BTreeMap::new();
+    for name in &names {
+        let at = path.key(name);
+        let (prefix, is_array) = match (name.strip_suffix("/.zarray"), name.strip_suffix("/.zgroup")) {
+            (Some(prefix), _) => (prefix, true),
+            (_, Some(prefix)) => (prefix, false),
+            _ => continue,
+        };
+        check_node_path(prefix, &at)?;
+        let Some(document) = documents.remove(name) else { continue };
+        let document = json::into_object(document, &at)?;
+        let attributes = take_attributes(&mut documents, prefix, &path)?;
+        let node = match is_array {
+            true => Node::Array(array_from_v2(document, attributes, limits, &at)?),
+            false => Node::Group(group_from_members(document, attributes, &at)?),
+        };
+        if nodes.insert(prefix.to_owned(), node).is_some() {
+            return Err(MetaError::unsupported(&at, "a node that is both an array and a group"));
+        }
+    }
+    root.consolidated = Some(nodes);
+    Ok(root)
 }
-pub(crate) fn to_zmetadata(_group: &GroupMetadata) -> Result<Value> {
-    Err(MetaError::unsupported(&Path::root(".zmetadata"), "not written yet"))
+
+fn take_attributes(
+    documents: &mut Map<String, Value>,
+    prefix: &str,
+    path: &Path<'_>,
+) -> Result<Map<String, Value>> {
+    let key = document_key(prefix, ".zattrs");
+    documents.remove(&key).map_or_else(|| Ok(Map::new()), |value| json::into_object(value, &path.key(&key)))
+}
+
+fn document_key(prefix: &str, document: &str) -> String {
+    if prefix.is_empty() { document.into() } else { format!("{prefix}/{document}") }
+}
+
+pub(crate) fn to_zmetadata(group: &GroupMetadata) -> Result<Value> {
+    let mut out = Map::new();
+    let mut put = |prefix: &str, document: &str, value: Value| {
+        out.insert(document_key(prefix, document), value);
+    };
+    let (zgroup, zattrs) = group_to_v2(group);
+    put("", ".zgroup", zgroup);
+    put("", ".zattrs", zattrs);
+    for (path, node) in group.consolidated.iter().flatten() {
+        let ((metadata, zattrs), document) = match node {
+            Node::Array(array) => (array_to_v2(array)?, ".zarray"),
+            Node::Group(group) => (group_to_v2(group), ".zgroup"),
+        };
+        put(path, document, metadata);
+        put(path, ".zattrs", zattrs);
+    }
+    Ok(json!({"zarr_consolidated_format": 1, "metadata": out}))
 }

@@ -37,6 +37,11 @@ impl Endian {
             Self::Big => "big",
         }
     }
+
+    /// From the `bytes` codec's spelling.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Little, Self::Big].into_iter().find(|endian| endian.name() == name)
+    }
 }
 
 /// What a v2 array's documents say beyond the v3 metadata they translate to, to be written back as it was.

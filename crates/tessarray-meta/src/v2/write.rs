@@ -1,5 +1,68 @@
-use crate::{ArrayMetadata, MetaError, Path, Result};
-use serde_json::Value;
-pub(crate) fn array_to_v2(_array: &ArrayMetadata) -> Result<(Value, Value)> {
-    Err(MetaError::unsupported(&Path::root(".zarray"), "not written yet"))
+//! Metadata to a `.zarray` and its `.zattrs`.
+
+use super::read::DIMENSIONS;
+use super::v2_from_codecs;
+use crate::dtype::parse_v2_data_type;
+use crate::fill_write::fill_value_to_json_v2;
+use crate::{ArrayMetadata, Format, KeyEncoding, MetaError, Path, Result};
+use serde_json::{Map, Value};
+
+/// Members in the order in which zarr-python writes them.
+pub(crate) fn array_to_v2(array: &ArrayMetadata) -> Result<(Value, Value)> {
+    let path = Path::root(".zarray");
+    let KeyEncoding::V2 { separator } = array.key_encoding else {
+        return Err(MetaError::unsupported(&path, "the default chunk keys of Zarr v3 in Zarr v2"));
+    };
+    let extra = match &array.v2 {
+        Some(extra) => extra.clone(),
+        None => {
+            let made = v2_from_codecs(&array.codecs, &array.data_type, array.shape.len())?;
+            super::V2Extra { dimension_separator: Some(separator), ..made }
+        }
+    };
+    let stored = parse_v2_data_type(&extra.dtype, Some(&array.data_type), &path.key("dtype"))?;
+    let fill = match extra.fill_value_null {
+        true => Value::Null,
+        false => fill_value_to_json_v2(&array.data_type, stored.endian, &array.fill_value),
+    };
+    let order = if extra.order == super::Order::F { "F" } else { "C" };
+    let objects = |codecs: Vec<Map<String, Value>>| codecs.into_iter().map(Value::Object).collect::<Value>();
+
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| out.insert(key.into(), value);
+    put("shape", array.shape.clone().into());
+    put("chunks", array.chunk_shape.clone().into());
+    put("dtype", extra.dtype);
+    put("fill_value", fill);
+    put("order", order.into());
+    put("filters", extra.filters.map_or(Value::Null, objects));
+    if extra.dimension_separator.is_some() || separator != '.' {
+        put("dimension_separator", separator.to_string().into());
+    }
+    put("compressor", extra.compressor.map_or(Value::Null, Value::Object));
+    put("zarr_format", 2.into());
+    // Members that v3 lets readers ignore mean nothing in v2.
+    if array.format == Format::V2 {
+        out.extend(array.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    Ok((Value::Object(out), attributes(array)?))
+}
+
+fn attributes(array: &ArrayMetadata) -> Result<Value> {
+    let mut out = array.attributes.clone();
+    if let Some(names) = &array.dimension_names {
+        let named = names.iter().map(|name| name.as_deref().map(Value::from)).collect::<Option<Vec<_>>>();
+        match named {
+            Some(named) => {
+                out.insert(DIMENSIONS.into(), Value::Array(named));
+            }
+            None if names.iter().all(Option::is_none) => {}
+            None => {
+                let path = Path::root(".zattrs");
+                let reason = "names for some dimensions but not for others in Zarr v2";
+                return Err(MetaError::unsupported(&path.key(DIMENSIONS), reason));
+            }
+        }
+    }
+    Ok(Value::Object(out))
 }
