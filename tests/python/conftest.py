@@ -1,0 +1,28 @@
+"""Hypothesis profiles and the fixtures of every test file."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+from support import SHARED_DATA, scaled
+
+# Derandomised by default: a change is judged by the same examples each time. Nightly runs draw new ones.
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize="TESSARRAY_TEST_SCALE" not in os.environ,
+    max_examples=scaled(150),
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of real files beside the repository."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the folder of real files, shared/data beside the repository, is absent")
+    return SHARED_DATA
