@@ -1,1 +1,22 @@
+//! Arrays and groups on a store: plans, their executor, shards, appends.
+//!
+//! Planners are pure: from metadata and a selection they say which byte ranges of which keys are needed, and into
+//! which part of the output each decodes. One executor runs every plan.
 
+mod array;
+mod cache;
+mod documents;
+mod error;
+mod execute;
+mod group;
+mod layout;
+mod plan;
+mod session;
+mod spec;
+mod target;
+
+pub use array::{Array, Finding, FindingKind};
+pub use error::{ArrayError, Result};
+pub use group::{Group, Member, check_store};
+pub use session::{Session, SessionBuilder, THREADS_VARIABLE};
+pub use spec::{ArraySpec, ChunkChoice, CodecChoice, ShardChoice, codec_from_text};

@@ -103,6 +103,12 @@ macro_rules! view {
 view!(OutputView, *mut u8, "Where a read puts its elements: an array of any strides in the caller's memory.");
 view!(InputView, *const u8, "Where a write takes its elements from: an array of any strides in the caller's memory.");
 
+/// Whether a box of `shape` with these byte strides is one C-ordered run of memory.
+fn is_contiguous(shape: &[u64], strides: &[isize], item: usize) -> bool {
+    let expected = c_strides(shape, item);
+    shape.iter().zip(strides).zip(&expected).all(|((&n, &found), &expected)| n == 1 || found == expected)
+}
+
 impl<'a> OutputView<'a> {
     /// A C-ordered window on a whole buffer.
     pub fn new(buffer: &'a mut [u8], shape: &[u64], item: usize) -> Result<Self, ViewError> {
@@ -112,11 +118,49 @@ impl<'a> OutputView<'a> {
     }
 }
 
+impl OutputView<'_> {
+    /// The memory of a box of this view, where it is one C-ordered run.
+    ///
+    /// # Safety
+    /// The box lies inside the view, and nobody else touches it while the slice lives.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn run_mut(&self, at: &[u64], shape: &[u64]) -> Option<&mut [u8]> {
+        if !is_contiguous(shape, &self.strides, self.item) {
+            return None;
+        }
+        let bytes = shape.iter().product::<u64>() as usize * self.item;
+        // SAFETY: the box is inside the view, contiguous, and exclusively ours, as the caller promises.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.pointer.offset(self.offset(at)), bytes) })
+    }
+}
+
+impl InputView<'_> {
+    /// The memory of a box of this view, where it is one C-ordered run.
+    ///
+    /// # Safety
+    /// The box lies inside the view, and nobody writes to it while the slice lives.
+    pub unsafe fn run(&self, at: &[u64], shape: &[u64]) -> Option<&[u8]> {
+        if !is_contiguous(shape, &self.strides, self.item) {
+            return None;
+        }
+        let bytes = shape.iter().product::<u64>() as usize * self.item;
+        // SAFETY: the box is inside the view and contiguous, as checked above and promised by the caller.
+        Some(unsafe { std::slice::from_raw_parts(self.pointer.offset(self.offset(at)), bytes) })
+    }
+}
+
 impl<'a> InputView<'a> {
     /// A C-ordered window on a whole buffer.
     pub fn new(buffer: &'a [u8], shape: &[u64], item: usize) -> Result<Self, ViewError> {
         check(shape, item, buffer.len())?;
         // SAFETY: the buffer is borrowed for 'a and has exactly the bytes the C strides reach.
         Ok(unsafe { Self::from_raw(buffer.as_ptr(), shape, &c_strides(shape, item), item) })
+    }
+
+    /// One element, seen as an array of any shape.
+    pub fn repeat(element: &'a [u8], shape: &[u64]) -> Self {
+        let strides = Strides::from_elem(0, shape.len());
+        // SAFETY: every index reaches the one element, which is borrowed for 'a.
+        unsafe { Self::from_raw(element.as_ptr(), shape, &strides, element.len()) }
     }
 }

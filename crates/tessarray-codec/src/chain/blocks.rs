@@ -34,6 +34,18 @@ impl Chain {
         }))
     }
 
+    /// Verifies the outer checksums of an encoded chunk, without decoding it. Chains without any pass.
+    pub fn verify(&self, input: &[u8]) -> Result<()> {
+        let mut payload = input;
+        for codec in self.bytes.iter().rev() {
+            match codec.verify(payload) {
+                Some(verified) => payload = verified?,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
     /// Whether [`blocks`](Self::blocks) can give anything for this chain.
     pub fn may_have_blocks(&self) -> bool {
         !self.bytes.is_empty() && self.is_identity()

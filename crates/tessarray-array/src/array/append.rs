@@ -1,0 +1,86 @@
+//! Appending: data first, metadata last.
+//!
+//! 1. The metadata document's key is locked (a store update), and the document read: the array's true length.
+//! 2. The new elements are written behind it, with chunks of any alignment. No reader looks there yet.
+//! 3. The document with the new shape is put, atomically, which is when the elements come to be; the lock goes.
+//!
+//! A writer killed before step 3 leaves the old array. What it left behind the end is overwritten by the next append,
+//! and cleared before a resize would show it. Appenders exclude each other at step 1 on stores whose updates lock
+//! (local directories, memory); on object stores plain Zarr cannot do this, and packs are the answer.
+
+use super::{Array, State};
+use crate::documents;
+use crate::error::{ArrayError, Result};
+use crate::execute;
+use tessarray_buffer::{Arena, InputView};
+use tessarray_grid::Selection;
+use tessarray_meta::ArrayMetadata;
+use tessarray_store::Update;
+
+impl Array {
+    /// Appends `input` along `axis`, and returns where its elements start. All other axes must have the array's
+    /// lengths. Atomic: a reader, and a process that opens the array after a crash, finds all new elements or none.
+    ///
+    /// Costs one read and one write of the metadata, and the write of the touched objects.
+    pub fn append(&self, axis: usize, input: &InputView<'_>, arena: &Arena) -> Result<u64> {
+        let mut done: Option<(u64, State)> = None;
+        self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
+            let metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
+            let (start, grown, document) = self.append_under_lock(metadata, axis, input, arena)?;
+            done = Some((start, grown));
+            Ok(Update::PutOwned(vec![document]))
+        })?;
+        match done {
+            Some((start, state)) => {
+                self.set_state(state);
+                Ok(start)
+            }
+            None => Err(ArrayError::Unstable { key: self.metadata_key()?.to_string() }),
+        }
+    }
+
+    fn append_under_lock(
+        &self,
+        mut metadata: ArrayMetadata,
+        axis: usize,
+        input: &InputView<'_>,
+        arena: &Arena,
+    ) -> Result<(u64, State, Vec<u8>)> {
+        let start = check_append(&metadata.shape, axis, input.shape())?;
+        let n = input.shape()[axis];
+        let argument = |expected: &str| ArrayError::Argument {
+            what: format!("append along axis {axis}"),
+            expected: expected.into(),
+            found: format!("{start} + {n}"),
+        };
+        let end = start.checked_add(n).filter(|&end| end <= i64::MAX as u64);
+        metadata.shape[axis] = end.ok_or_else(|| argument("a length below 2^63"))?;
+        let mut origin = vec![0; metadata.shape.len()];
+        origin[axis] = start;
+        let grown = self.state_of(metadata)?;
+        if input.item() != grown.layout.item {
+            return Err(ArrayError::ItemSize { expected: grown.layout.item, found: input.item() });
+        }
+        let selection = Selection::region(&origin, input.shape());
+        execute::write(&self.target(&grown), &selection, input, arena)?;
+        let document = documents::of_array(&grown.metadata, &self.inner.prefix)?.pop();
+        Ok((start, grown, document.map(|(_, bytes)| bytes).unwrap_or_default()))
+    }
+}
+
+/// Checks the shape of what is appended, and gives where it starts.
+fn check_append(shape: &[u64], axis: usize, input: &[u64]) -> Result<u64> {
+    let Some(&start) = shape.get(axis) else {
+        return Err(ArrayError::Argument {
+            what: "axis".into(),
+            expected: format!("below {}, the array's number of dimensions", shape.len()),
+            found: axis.to_string(),
+        });
+    };
+    let mut expected = shape.to_vec();
+    expected[axis] = input.get(axis).copied().unwrap_or(0);
+    if input != expected {
+        return Err(ArrayError::BufferShape { expected, found: input.to_vec() });
+    }
+    Ok(start)
+}

@@ -1,0 +1,187 @@
+//! Looking for damage.
+
+use super::Array;
+use crate::error::{ArrayError, Result};
+use crate::execute::{child_at, with_scratch};
+use tessarray_buffer::Arena;
+use tessarray_codec::sharding::Sharding;
+use tessarray_codec::{Chain, CodecError};
+use tessarray_store::StoreError;
+
+/// What kind of damage, or litter, was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// Bytes end too early.
+    Truncated,
+    /// A checksum does not fit.
+    Checksum,
+    /// Bytes that no codec wrote.
+    Corrupt,
+    /// A shard's index is torn or lies.
+    ShardIndex,
+    /// An object outside the array's grid, left by a crashed append or shrink; harmless, and cleared when needed.
+    OutOfBounds,
+    /// A temporary file of a writer that was killed; harmless, and used again or removed by the next writer.
+    Leftover,
+    /// A metadata document that is not acceptable.
+    Metadata,
+    /// The store could not read it.
+    Unreadable,
+}
+
+impl FindingKind {
+    /// The kind in one word, for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Truncated => "truncated",
+            Self::Checksum => "checksum",
+            Self::Corrupt => "corrupt",
+            Self::ShardIndex => "shard-index",
+            Self::OutOfBounds => "out-of-bounds",
+            Self::Leftover => "leftover",
+            Self::Metadata => "metadata",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Whether data are lost or cannot be read, as against litter.
+    pub fn is_damage(self) -> bool {
+        !matches!(self, Self::OutOfBounds | Self::Leftover)
+    }
+}
+
+/// One thing that a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub kind: FindingKind,
+    /// The store key (or file) it is in.
+    pub key: String,
+    /// The innermost chunk, where it is in one.
+    pub chunk: Option<Vec<u64>>,
+    /// Where in the value, in bytes, as far as known.
+    pub offset: Option<u64>,
+    pub message: String,
+}
+
+impl Array {
+    /// Reads every stored object and reports what is wrong with it. Verifies shard indexes and checksums; with
+    /// `deep`, decodes every chunk too. Memory: one object a worker.
+    pub fn check(&self, deep: bool) -> Result<Vec<Finding>> {
+        use rayon::prelude::*;
+        let grid = self.metadata().grid_shape();
+        let stored = self.stored()?;
+        let state = self.state();
+        let findings: Vec<Vec<Finding>> = self.inner.session.run(|| {
+            stored.par_iter().map(|(key, at, _)| {
+                if at.iter().zip(&grid).any(|(at, count)| at >= count) {
+                    let message = format!("chunk {at:?} is outside the grid {grid:?}");
+                    return vec![finding(FindingKind::OutOfBounds, key.as_str(), Some(at.clone()), None, message)];
+                }
+                let mut found = Vec::new();
+                match self.inner.store.get(key) {
+                    Ok(Some((bytes, _))) => {
+                        let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
+                        match state.layout.levels.first() {
+                            None => checker.chunk(state.layout.leaf(), &bytes, at, 0),
+                            Some(sharding) => checker.shard(sharding, &bytes, at, 0),
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(error) => found.push(unreadable(key.as_str(), at, &error)),
+                }
+                found
+            })
+            .collect()
+        })?;
+        Ok(findings.into_iter().flatten().collect())
+    }
+}
+
+fn unreadable(key: &str, at: &[u64], error: &StoreError) -> Finding {
+    finding(FindingKind::Unreadable, key, Some(at.to_vec()), None, error.to_string())
+}
+
+pub(crate) fn finding(
+    kind: FindingKind,
+    key: &str,
+    chunk: Option<Vec<u64>>,
+    offset: Option<u64>,
+    message: String,
+) -> Finding {
+    Finding { kind, key: key.into(), chunk, offset, message }
+}
+
+/// The kind of finding that an error is.
+pub(crate) fn classify(error: &ArrayError) -> FindingKind {
+    match error {
+        ArrayError::Metadata { .. } | ArrayError::Codec { .. } => FindingKind::Metadata,
+        ArrayError::Chunk { source, .. } => kind_of(source),
+        ArrayError::ShardIndex { .. } => FindingKind::ShardIndex,
+        _ => FindingKind::Unreadable,
+    }
+}
+
+fn kind_of(error: &CodecError) -> FindingKind {
+    match error {
+        CodecError::Checksum { .. } => FindingKind::Checksum,
+        CodecError::Truncated { .. } => FindingKind::Truncated,
+        _ => FindingKind::Corrupt,
+    }
+}
+
+struct Checker<'a> {
+    key: &'a str,
+    deep: bool,
+    found: &'a mut Vec<Finding>,
+}
+
+impl Checker<'_> {
+    fn shard(&mut self, sharding: &Sharding, bytes: &[u8], at: &[u64], base: u64) {
+        let size = bytes.len() as u64;
+        let index = match sharding.index_span(size) {
+            None => Err(CodecError::Truncated {
+                codec: "sharding_indexed".into(),
+                expected: sharding.index_bytes() as u64,
+                found: size,
+            }),
+            Some((offset, length)) => {
+                let encoded = &bytes[offset as usize..(offset + length) as usize];
+                with_scratch(|scratch| sharding.parse_index(encoded, size, scratch))
+            }
+        };
+        let index = match index {
+            Ok(index) => index,
+            Err(error) => return self.note(FindingKind::ShardIndex, at, base, error.to_string()),
+        };
+        for (number, entry) in index.entries().iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            let child = child_at(number as u64, at, sharding.counts());
+            let inside = &bytes[entry.offset as usize..(entry.offset + entry.length) as usize];
+            let base = base + entry.offset;
+            match sharding.inner().addressable_sharding() {
+                Some(inner) => self.shard(inner, inside, &child, base),
+                None => self.chunk(sharding.inner(), inside, &child, base),
+            }
+        }
+    }
+
+    fn chunk(&mut self, chain: &Chain, bytes: &[u8], at: &[u64], base: u64) {
+        let result = with_scratch(|scratch| {
+            if !self.deep {
+                return chain.verify(bytes);
+            }
+            let mut chunk = scratch.sized(chain.stored_spec().byte_len());
+            let result = chain.decode(bytes, &mut chunk, &Arena::new(), scratch);
+            scratch.give(chunk);
+            result
+        });
+        if let Err(error) = result {
+            self.note(kind_of(&error), at, base, error.to_string());
+        }
+    }
+
+    fn note(&mut self, kind: FindingKind, at: &[u64], offset: u64, message: String) {
+        self.found.push(finding(kind, self.key, Some(at.to_vec()), Some(offset), message));
+    }
+}

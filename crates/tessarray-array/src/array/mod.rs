@@ -1,0 +1,251 @@
+//! One array on a store.
+
+mod append;
+mod check;
+mod open;
+mod resize;
+
+pub use check::{Finding, FindingKind};
+pub(crate) use check::{classify, finding};
+
+use crate::error::{ArrayError, Result};
+use crate::execute;
+use crate::layout::Layout;
+use crate::session::Session;
+use crate::target::Target;
+use serde_json::{Map, Value};
+use std::sync::{Arc, PoisonError, RwLock};
+use tessarray_buffer::{Arena, DataType, InputView, OutputView};
+use tessarray_grid::Selection;
+use tessarray_meta::{ArrayMetadata, Format};
+use tessarray_store::{Key, Prefix, Store, Update};
+
+/// An N-dimensional array on a store. Cheap to clone, and safe to use from many threads; clones see each other's
+/// changes of shape and attributes, other handles and processes after [`refresh`](Self::refresh).
+#[derive(Clone)]
+pub struct Array {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    session: Session,
+    store: Arc<dyn Store>,
+    path: String,
+    prefix: Prefix,
+    id: u64,
+    state: RwLock<State>,
+}
+
+/// What the metadata document said last.
+#[derive(Clone)]
+struct State {
+    metadata: Arc<ArrayMetadata>,
+    layout: Arc<Layout>,
+}
+
+impl Array {
+    /// The session it was opened in.
+    pub fn session(&self) -> &Session {
+        &self.inner.session
+    }
+
+    /// The store it is in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// Its path in the store, without slashes at the ends; empty for an array at the root.
+    pub fn path(&self) -> &str {
+        &self.inner.path
+    }
+
+    /// What its metadata document said when it was opened, refreshed or changed through this handle.
+    pub fn metadata(&self) -> Arc<ArrayMetadata> {
+        self.state().metadata
+    }
+
+    /// Length of each dimension.
+    pub fn shape(&self) -> Vec<u64> {
+        self.state().metadata.shape.clone()
+    }
+
+    /// Type of one element.
+    pub fn data_type(&self) -> DataType {
+        self.state().metadata.data_type.clone()
+    }
+
+    /// Shape of the chunks that are read on their own: the inner chunks, where there are shards.
+    pub fn chunk_shape(&self) -> Vec<u64> {
+        self.state().layout.inner.to_vec()
+    }
+
+    /// Shape of the shards that are stored, where there are any.
+    pub fn shard_shape(&self) -> Option<Vec<u64>> {
+        let state = self.state();
+        (!state.layout.levels.is_empty()).then(|| state.layout.object.to_vec())
+    }
+
+    /// Chunk objects (or shards) in the array's grid, stored or not.
+    pub fn object_count(&self) -> u64 {
+        self.state().metadata.grid_shape().iter().fold(1, |n, &count| n.saturating_mul(count))
+    }
+
+    /// Reads a selection into `out`, whose shape is [`Selection::shape`] and whose elements have the size of the
+    /// array's, in the machine's byte order. Elements of variable length are put into `arena`.
+    ///
+    /// Every touched inner chunk is decoded once, in parallel, and only the codec blocks of it that are needed.
+    /// Elements that were never written read as the fill value. Memory: one inner chunk a worker. A reader beside a
+    /// writer sees each chunk whole, old or new.
+    ///
+    /// # Errors
+    /// Selections and buffers that do not fit; stored bytes that are damaged (the contents of `out` are then
+    /// unspecified); a store that fails. A chunk that cannot be read is never taken for a missing one.
+    pub fn read_into(&self, selection: &Selection, out: &OutputView<'_>, arena: &Arena) -> Result<()> {
+        let state = self.state();
+        self.fits(&state, selection, out.shape(), out.item())?;
+        execute::read(&self.target(&state), selection, out, arena)
+    }
+
+    /// Writes a selection from `input`, whose shape is [`Selection::shape`]; strides may be zero to repeat elements.
+    /// Where a point is selected twice, the later element stays.
+    ///
+    /// Each object (chunk or shard) changes atomically, and writers of any selections, in any threads and, on local
+    /// stores, processes, leave the result of some serial order. A killed writer leaves each object old or new.
+    /// Memory: one encoded object and one decoded inner chunk a worker.
+    ///
+    /// # Errors
+    /// Selections and buffers that do not fit; values a codec cannot hold; damage in a chunk that is written in part;
+    /// a store that fails. Objects that were written before the failure stay written.
+    pub fn write_from(&self, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
+        let state = self.state();
+        self.fits(&state, selection, input.shape(), input.item())?;
+        execute::write(&self.target(&state), selection, input, arena)
+    }
+
+    /// Reads a selection as C-ordered bytes. For types of fixed size.
+    pub fn read_bytes(&self, selection: &Selection) -> Result<Vec<u8>> {
+        let state = self.state();
+        let shape = selection.shape();
+        self.fits(&state, selection, &shape, state.layout.item)?;
+        let bytes = shape.iter().fold(state.layout.item as u64, |n, &axis| n.saturating_mul(axis));
+        let too_large = || ArrayError::Argument {
+            what: "selection".into(),
+            expected: "a size that fits in memory".into(),
+            found: format!("{bytes} bytes"),
+        };
+        let mut out = Vec::new();
+        let len = usize::try_from(bytes).map_err(|_| too_large())?;
+        out.try_reserve_exact(len).map_err(|_| too_large())?;
+        out.resize(len, 0);
+        let view = OutputView::new(&mut out, &shape, state.layout.item)?;
+        execute::read(&self.target(&state), selection, &view, &Arena::new())?;
+        Ok(out)
+    }
+
+    /// Writes a selection from C-ordered bytes. For types of fixed size.
+    pub fn write_bytes(&self, selection: &Selection, data: &[u8]) -> Result<()> {
+        let item = self.state().layout.item;
+        let view = InputView::new(data, &selection.shape(), item)?;
+        self.write_from(selection, &view, &Arena::new())
+    }
+
+    /// Replaces the user's attributes.
+    pub fn set_attributes(&self, attributes: Map<String, Value>) -> Result<()> {
+        self.change(|metadata| {
+            metadata.attributes = attributes.clone();
+            Ok(())
+        })
+    }
+
+    /// Bytes of all stored chunk objects. Costs a listing.
+    pub fn stored_bytes(&self) -> Result<u64> {
+        Ok(self.stored()?.iter().map(|(_, _, size)| size).sum())
+    }
+
+    /// How many chunk objects are stored. Costs a listing.
+    pub fn stored_objects(&self) -> Result<u64> {
+        Ok(self.stored()?.len() as u64)
+    }
+
+    /// Every stored chunk object: key, coordinates, size.
+    pub(crate) fn stored(&self) -> Result<Vec<(Key, Vec<u64>, u64)>> {
+        let state = self.state();
+        let prefix = self.inner.prefix.as_str();
+        let listed = self.inner.store.list(&self.inner.prefix)?;
+        let chunk = |(key, size): (Key, u64)| {
+            let coordinates = state.metadata.parse_chunk_key(key.as_str().strip_prefix(prefix)?)?;
+            Some((key, coordinates, size))
+        };
+        Ok(listed.into_iter().filter_map(chunk).collect())
+    }
+
+    fn state(&self) -> State {
+        self.inner.state.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_state(&self, state: State) {
+        *self.inner.state.write().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+
+    fn target<'a>(&'a self, state: &'a State) -> Target<'a> {
+        Target {
+            session: &self.inner.session,
+            store: &self.inner.store,
+            id: self.inner.id,
+            prefix: &self.inner.prefix,
+            metadata: &state.metadata,
+            layout: &state.layout,
+        }
+    }
+
+    fn fits(&self, state: &State, selection: &Selection, shape: &[u64], item: usize) -> Result<()> {
+        selection.check(&state.metadata.shape)?;
+        let expected = selection.shape();
+        if shape != &expected[..] {
+            return Err(ArrayError::BufferShape { expected: expected.to_vec(), found: shape.to_vec() });
+        }
+        if item != state.layout.item {
+            return Err(ArrayError::ItemSize { expected: state.layout.item, found: item });
+        }
+        Ok(())
+    }
+
+    /// Changes the metadata document under its store lock, starting from what is stored now.
+    fn change(&self, mut edit: impl FnMut(&mut ArrayMetadata) -> Result<()>) -> Result<()> {
+        let mut changed = None;
+        let format = self.metadata().format;
+        let key = self.metadata_key()?;
+        let attributes_key = self.inner.prefix.key(crate::documents::V2_ATTRIBUTES)?;
+        let store = &self.inner.store;
+        store.update(&key, true, &mut |current| {
+            let mut metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
+            edit(&mut metadata)?;
+            let mut documents = crate::documents::of_array(&metadata, &self.inner.prefix)?;
+            changed = Some(metadata);
+            let document = documents.pop().map(|(_, bytes)| bytes).unwrap_or_default();
+            if format == Format::V2 {
+                for (_, bytes) in &documents {
+                    store.put(&attributes_key, &[bytes], tessarray_store::PutMode::Overwrite)?;
+                }
+            }
+            Ok(Update::PutOwned(vec![document]))
+        })?;
+        match changed {
+            Some(metadata) => self.adopt(metadata),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.state();
+        f.debug_struct("Array")
+            .field("store", &self.inner.store.describe())
+            .field("path", &self.inner.path)
+            .field("shape", &state.metadata.shape)
+            .field("data_type", &state.metadata.data_type)
+            .field("chunks", &state.layout.inner)
+            .finish_non_exhaustive()
+    }
+}

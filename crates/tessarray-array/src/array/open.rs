@@ -1,0 +1,140 @@
+//! Creating, opening and rereading arrays.
+
+use super::{Array, Inner, State};
+use crate::documents::{self, clean, ensure_parents, kind, make_room};
+use crate::error::{ArrayError, Result};
+use crate::layout::Layout;
+use crate::session::Session;
+use crate::spec::ArraySpec;
+use std::sync::{Arc, RwLock};
+use tessarray_meta::{ArrayMetadata, Format, Node};
+use tessarray_store::{Key, Prefix, Store, StoreError};
+
+impl Array {
+    /// Creates an array at `path` (empty for the store's root), and the groups above it. Stores metadata only: chunks
+    /// appear when they are written.
+    ///
+    /// # Errors
+    /// Something is there already and `overwrite` is not set; the choices of `spec` do not fit each other.
+    pub fn create(
+        session: &Session,
+        store: Arc<dyn Store>,
+        path: &str,
+        spec: &ArraySpec,
+        overwrite: bool,
+    ) -> Result<Self> {
+        Self::create_with(session, store, path, spec.metadata(session)?, overwrite)
+    }
+
+    /// Creates an array with exactly this metadata; see [`create`](Self::create).
+    pub fn create_with(
+        session: &Session,
+        store: Arc<dyn Store>,
+        path: &str,
+        metadata: ArrayMetadata,
+        overwrite: bool,
+    ) -> Result<Self> {
+        let path = clean(path);
+        let array = Self::from_metadata(session, store, &path, metadata)?;
+        let (store, metadata) = (&array.inner.store, array.metadata());
+        make_room(store, &path, overwrite, session.limits())?;
+        ensure_parents(store, &path, metadata.format, session.limits())?;
+        let documents = documents::of_array(&metadata, &array.inner.prefix)?;
+        documents::save(store, &documents, overwrite).map_err(|error| match error {
+            ArrayError::Store(StoreError::Exists { .. }) => {
+                ArrayError::Exists { store: store.describe(), path: path.clone(), found: "an array" }
+            }
+            other => other,
+        })?;
+        Ok(array)
+    }
+
+    /// Opens the array at `path`, Zarr v3 or v2. Reads its metadata and nothing else.
+    pub fn open(session: &Session, store: Arc<dyn Store>, path: &str) -> Result<Self> {
+        let path = clean(path);
+        match documents::load(&store, &Prefix::from_path(&path)?, session.limits())? {
+            Some(Node::Array(metadata)) => Self::from_metadata(session, store, &path, metadata),
+            Some(node) => {
+                let store = store.describe();
+                Err(ArrayError::WrongNode { store, path, expected: "an array", found: kind(&node) })
+            }
+            None => Err(ArrayError::NotFound { store: store.describe(), path }),
+        }
+    }
+
+    /// A handle made from metadata that is known already; touches no store.
+    pub fn from_metadata(
+        session: &Session,
+        store: Arc<dyn Store>,
+        path: &str,
+        metadata: ArrayMetadata,
+    ) -> Result<Self> {
+        let path = clean(path);
+        let prefix = Prefix::from_path(&path)?;
+        let key = || format!("{prefix}{}", documents::V3);
+        metadata.validate(session.limits()).map_err(|source| ArrayError::Metadata { key: key(), source })?;
+        let layout = Layout::new(&session.registry(), &metadata, &key())?;
+        let state = RwLock::new(State { metadata: Arc::new(metadata), layout: Arc::new(layout) });
+        let (session, id) = (session.clone(), session.next_id());
+        Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state }) })
+    }
+
+    /// Reads the metadata again, to see what other handles and processes changed.
+    pub fn refresh(&self) -> Result<()> {
+        match documents::load(&self.inner.store, &self.inner.prefix, self.inner.session.limits())? {
+            Some(Node::Array(metadata)) => self.adopt(metadata),
+            Some(node) => Err(ArrayError::WrongNode {
+                store: self.inner.store.describe(),
+                path: self.inner.path.clone(),
+                expected: "an array",
+                found: kind(&node),
+            }),
+            None => Err(self.gone()),
+        }
+    }
+
+    /// The key of the document that holds the shape.
+    pub(super) fn metadata_key(&self) -> Result<Key> {
+        let v2 = self.metadata().format == Format::V2;
+        Ok(self.inner.prefix.key(if v2 { documents::V2_ARRAY } else { documents::V3 })?)
+    }
+
+    /// Parses the current metadata document. A v2 document does not hold the attributes, which are read for it.
+    pub(super) fn parse(&self, document: Option<&[u8]>) -> Result<ArrayMetadata> {
+        let Some(document) = document else { return Err(self.gone()) };
+        let limits = self.inner.session.limits();
+        let key = self.metadata_key()?;
+        let parsed = if self.metadata().format == Format::V2 {
+            let attributes = self.inner.store.get(&self.inner.prefix.key(documents::V2_ATTRIBUTES)?)?;
+            ArrayMetadata::from_v2(document, attributes.as_ref().map(|(bytes, _)| &bytes[..]), limits)
+        } else {
+            ArrayMetadata::from_v3(document, limits)
+        };
+        parsed.map_err(documents::at(&key))
+    }
+
+    /// A state with this metadata; the codecs are built again only where they changed.
+    pub(super) fn state_of(&self, metadata: ArrayMetadata) -> Result<State> {
+        let old = self.state();
+        let same = old.metadata.chunk_shape == metadata.chunk_shape
+            && old.metadata.codecs == metadata.codecs
+            && old.metadata.data_type == metadata.data_type
+            && old.metadata.fill_value == metadata.fill_value;
+        let layout = if same {
+            old.layout
+        } else {
+            let registry = self.inner.session.registry();
+            Arc::new(Layout::new(&registry, &metadata, &self.metadata_key()?.to_string())?)
+        };
+        Ok(State { metadata: Arc::new(metadata), layout })
+    }
+
+    pub(super) fn adopt(&self, metadata: ArrayMetadata) -> Result<()> {
+        self.set_state(self.state_of(metadata)?);
+        Ok(())
+    }
+
+    fn gone(&self) -> ArrayError {
+        ArrayError::NotFound { store: self.inner.store.describe(), path: self.inner.path.clone() }
+    }
+}

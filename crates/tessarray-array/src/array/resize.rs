@@ -1,0 +1,102 @@
+//! Changing an array's shape.
+//!
+//! Elements that a resize brings into view read as the fill value, always. So before an axis grows, what may lie
+//! behind the old end (of a crashed append, or of a shrink) is cleared:
+//!
+//! 1. The metadata document's key is locked, and the document read.
+//! 2. Growing: stored objects wholly behind the old end are deleted, and of those across it the part behind the end
+//!    is filled. No reader looks there yet.
+//! 3. The document with the new shape is put.
+//! 4. Shrinking: stored objects wholly behind the new end are deleted. No reader looks there any more.
+
+use super::{Array, State};
+use crate::documents;
+use crate::error::{ArrayError, Result};
+use crate::execute;
+use tessarray_buffer::{Arena, InputView, VarItem};
+use tessarray_grid::{AxisSelection, Selection};
+use tessarray_meta::ArrayMetadata;
+use tessarray_store::Update;
+
+impl Array {
+    /// Changes the shape. Growing shows fill values; shrinking drops the elements that fall outside. Costs one
+    /// listing of the array's objects.
+    pub fn resize(&self, shape: &[u64]) -> Result<()> {
+        let mut done: Option<(ArrayMetadata, ArrayMetadata)> = None;
+        self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
+            let old = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
+            let new = resized(&old, shape)?;
+            let failed = |source| ArrayError::Metadata { key: "resize".into(), source };
+            new.validate(self.inner.session.limits()).map_err(failed)?;
+            if new.shape.iter().zip(&old.shape).any(|(new, old)| new > old) {
+                self.clear_behind(&old, &new)?;
+            }
+            let document = documents::of_array(&new, &self.inner.prefix)?.pop();
+            done = Some((old, new));
+            Ok(Update::PutOwned(vec![document.map(|(_, bytes)| bytes).unwrap_or_default()]))
+        })?;
+        let Some((old, new)) = done else { return Ok(()) };
+        let shrinks = new.shape.iter().zip(&old.shape).any(|(new, old)| new < old);
+        let grid = new.grid_shape();
+        self.adopt(new)?;
+        if shrinks { self.delete_outside(&grid) } else { Ok(()) }
+    }
+
+    /// Deletes stored objects outside a chunk grid.
+    fn delete_outside(&self, grid: &[u64]) -> Result<()> {
+        for (key, at, _) in self.stored()? {
+            if at.iter().zip(grid).any(|(at, count)| at >= count) {
+                self.inner.store.delete(&key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes everything behind the end of `old` that `new` shows read as fill.
+    fn clear_behind(&self, old: &ArrayMetadata, new: &ArrayMetadata) -> Result<()> {
+        self.delete_outside(&old.grid_shape())?;
+        let state = self.state_of(new.clone())?;
+        for (_, at, _) in self.stored()? {
+            for axis in 0..old.shape.len() {
+                self.clear_edge(&state, old, &at, axis)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the part of one object that lies behind the old end of one axis.
+    fn clear_edge(&self, state: &State, old: &ArrayMetadata, at: &[u64], axis: usize) -> Result<()> {
+        let (shape, chunk) = (&state.metadata.shape, &old.chunk_shape);
+        let mut axes = Vec::with_capacity(shape.len());
+        for (a, &at) in at.iter().enumerate() {
+            let begin = at * chunk[a];
+            let from = if a == axis { begin.max(old.shape[a]) } else { begin };
+            let to = begin.saturating_add(chunk[a]).min(shape[a]);
+            if from >= to {
+                return Ok(());
+            }
+            axes.push(AxisSelection::run(from, to - from));
+        }
+        let selection = Selection::Axes(axes);
+        let arena = Arena::new();
+        let fill: Vec<u8> = if old.data_type.is_variable() {
+            let item: VarItem = arena.push_item(&old.fill_value);
+            item.to_bytes().to_vec()
+        } else {
+            old.fill_value.to_vec()
+        };
+        let input = InputView::repeat(&fill, &selection.shape());
+        execute::write(&self.target(state), &selection, &input, &arena)
+    }
+}
+
+fn resized(old: &ArrayMetadata, shape: &[u64]) -> Result<ArrayMetadata> {
+    if shape.len() != old.shape.len() {
+        return Err(ArrayError::Argument {
+            what: "shape".into(),
+            expected: format!("{} lengths, one a dimension", old.shape.len()),
+            found: format!("{shape:?}"),
+        });
+    }
+    Ok(ArrayMetadata { shape: shape.to_vec(), ..old.clone() })
+}

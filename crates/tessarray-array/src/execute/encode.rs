@@ -1,0 +1,232 @@
+//! One object: encoded from the input and, where that does not cover it, from its current bytes.
+
+use super::fill::{fill_chunk, fill_item, is_fill};
+use super::transfer::{gather, stored_strides, whole_chunk};
+use super::with_scratch;
+use crate::error::{ArrayError, Result};
+use crate::plan::{Cell, Child, Picks, is_inside};
+use crate::target::Target;
+use std::ops::Range;
+use tessarray_buffer::{Arena, InputView, Strides};
+use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
+use tessarray_codec::{Chain, Scratch};
+use tessarray_grid::Dims;
+
+/// An encoded object.
+pub(crate) enum Encoded {
+    /// It holds nothing but the fill value.
+    Empty,
+    /// Its bytes, one part after the other.
+    Parts(Vec<Vec<u8>>),
+}
+
+/// Everything that encoding the objects of one write has in common.
+pub(crate) struct ObjectEncoder<'a> {
+    target: &'a Target<'a>,
+    picks: &'a Picks,
+    input: &'a InputView<'a>,
+    arena: &'a Arena,
+    fill: Vec<u8>,
+    strides: Strides,
+    leaf: &'a Chain,
+}
+
+/// Where a shard, or an inner chunk, stands: its coordinates, what of it is written, and its current bytes.
+struct Place<'p> {
+    at: &'p [u64],
+    cell: &'p Cell,
+    current: Option<&'p [u8]>,
+}
+
+impl<'a> ObjectEncoder<'a> {
+    pub(crate) fn new(target: &'a Target<'a>, picks: &'a Picks, input: &'a InputView<'a>, arena: &'a Arena) -> Self {
+        let leaf = target.layout.leaf();
+        let fill = fill_item(leaf.spec(), arena);
+        Self { target, picks, input, arena, fill, strides: stored_strides(leaf, target.layout.item), leaf }
+    }
+
+    /// Whether the write replaces every element of the object that lies inside the array.
+    pub(crate) fn covers_object(&self, child: &Child) -> bool {
+        self.covers(&child.cell, &child.at, &self.target.layout.object_ratio())
+    }
+
+    fn covers(&self, cell: &Cell, at: &[u64], ratio: &[u64]) -> bool {
+        self.picks.covers(cell, at, ratio, &self.target.layout.inner, &self.target.metadata.shape)
+    }
+
+    /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
+    /// inner chunks of a shard are encoded by all workers.
+    pub(crate) fn object(&self, child: &Child, key: &str, current: Option<&[u8]>, parallel: bool) -> Result<Encoded> {
+        let place = Place { at: &child.at, cell: &child.cell, current };
+        if let Some(sharding) = self.target.layout.levels.first() {
+            return self.shard(0, sharding, &place, key, parallel);
+        }
+        with_scratch(|scratch| {
+            let mut out = scratch.empty();
+            Ok(if self.chunk(&place, key, scratch, &mut out)? { Encoded::Parts(vec![out]) } else { Encoded::Empty })
+        })
+    }
+
+    /// Hands an object's buffers back for the next one.
+    pub(crate) fn recycle(&self, encoded: Encoded) {
+        if let Encoded::Parts(parts) = encoded {
+            with_scratch(|scratch| parts.into_iter().for_each(|part| scratch.give(part)));
+        }
+    }
+
+    fn shard(&self, level: usize, sharding: &Sharding, place: &Place<'_>, key: &str, parallel: bool) -> Result<Encoded> {
+        let total = sharding.counts().iter().product::<u64>();
+        let old = self.old_index(sharding, place, key)?;
+        let ratio = self.target.layout.child_ratio(level);
+        let touched = self.touched(sharding, place, &ratio);
+        let job = ShardJob { level, place, key, old: &old, touched: &touched, ratio: &ratio };
+        let pieces: Vec<Piece> = if parallel && total > 1 {
+            let share = total.div_ceil(4 * self.target.session.threads() as u64).max(1);
+            let ranges: Vec<Range<u64>> =
+                (0..total).step_by(share as usize).map(|begin| begin..(begin + share).min(total)).collect();
+            self.target.session.fan_out(ranges.len(), |i| self.piece(&job, ranges[i].clone()))?
+        } else {
+            vec![self.piece(&job, 0..total)?]
+        };
+        self.assemble(sharding, pieces, key, place)
+    }
+
+    fn old_index(&self, sharding: &Sharding, place: &Place<'_>, key: &str) -> Result<Option<ShardIndex>> {
+        let Some(current) = place.current else { return Ok(None) };
+        let lying = |reason: String| ArrayError::ShardIndex { key: key.into(), shard: place.at.to_vec(), reason };
+        let size = current.len() as u64;
+        let Some((at, length)) = sharding.index_span(size) else {
+            let expected = sharding.index_bytes();
+            return Err(lying(format!("truncated: expected at least {expected} bytes, found {size}")));
+        };
+        let encoded = &current[at as usize..(at + length) as usize];
+        let index = with_scratch(|scratch| sharding.parse_index(encoded, size, scratch));
+        index.map(Some).map_err(|error| lying(error.to_string()))
+    }
+
+    /// What is written of each child, by its number in the shard.
+    fn touched(&self, sharding: &Sharding, place: &Place<'_>, ratio: &[u64]) -> Vec<Option<Child>> {
+        let total = sharding.counts().iter().product::<u64>() as usize;
+        let mut touched: Vec<Option<Child>> = (0..total).map(|_| None).collect();
+        self.picks.children(place.cell, ratio).for_each(|child| {
+            let number = super::indexes::child_number(&child.at, place.at, sharding.counts());
+            touched[number as usize] = Some(child);
+        });
+        touched
+    }
+
+    /// Encodes a run of a shard's children, back to back.
+    fn piece(&self, job: &ShardJob<'_>, range: Range<u64>) -> Result<Piece> {
+        with_scratch(|scratch| {
+            let mut piece = Piece { bytes: scratch.empty(), entries: Vec::new() };
+            for number in range {
+                let begin = piece.bytes.len();
+                if self.child(job, number, scratch, &mut piece.bytes)? {
+                    let entry = Entry { offset: begin as u64, length: (piece.bytes.len() - begin) as u64 };
+                    piece.entries.push((number, entry));
+                }
+            }
+            Ok(piece)
+        })
+    }
+
+    /// Appends one child; `false` where it is not stored.
+    fn child(&self, job: &ShardJob<'_>, number: u64, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<bool> {
+        let entry = job.old.as_ref().and_then(|index| index.get(number));
+        let current = entry.zip(job.place.current).map(|(entry, bytes)| {
+            &bytes[entry.offset as usize..(entry.offset + entry.length) as usize]
+        });
+        let Some(child) = &job.touched[number as usize] else {
+            out.extend_from_slice(current.unwrap_or_default());
+            return Ok(current.is_some());
+        };
+        let current = current.filter(|_| !self.covers(&child.cell, &child.at, job.ratio));
+        let place = Place { at: &child.at, cell: &child.cell, current };
+        match self.target.layout.levels.get(job.level + 1) {
+            None => self.chunk(&place, job.key, scratch, out),
+            Some(sharding) => match self.shard(job.level + 1, sharding, &place, job.key, false)? {
+                Encoded::Empty => Ok(false),
+                Encoded::Parts(parts) => {
+                    parts.iter().for_each(|part| out.extend_from_slice(part));
+                    Ok(true)
+                }
+            },
+        }
+    }
+
+    fn assemble(&self, sharding: &Sharding, pieces: Vec<Piece>, key: &str, place: &Place<'_>) -> Result<Encoded> {
+        if pieces.iter().all(|piece| piece.entries.is_empty()) {
+            return Ok(Encoded::Empty);
+        }
+        let mut index = ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize);
+        let at_start = sharding.location() == IndexLocation::Start;
+        let mut base = if at_start { sharding.index_bytes() as u64 } else { 0 };
+        let mut parts = Vec::with_capacity(pieces.len() + 1);
+        for piece in pieces {
+            for (number, entry) in &piece.entries {
+                index.set(*number, Some(Entry { offset: base + entry.offset, length: entry.length }));
+            }
+            base += piece.bytes.len() as u64;
+            parts.push(piece.bytes);
+        }
+        let mut encoded = Vec::new();
+        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded)).map_err(|source| {
+            ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source }
+        })?;
+        parts.insert(if at_start { 0 } else { parts.len() }, encoded);
+        Ok(Encoded::Parts(parts))
+    }
+
+    /// Appends one innermost chunk; `false` where it holds nothing but the fill value.
+    fn chunk(&self, place: &Place<'_>, key: &str, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<bool> {
+        let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
+        if let Some(at) = whole_chunk(self.picks, place.cell, self.leaf) {
+            // SAFETY: the leaf's box lies inside the input, which nobody writes to during the call.
+            if let Some(run) = unsafe { self.input.run(&at, &self.leaf.spec().shape) } {
+                return self.encode(run, scratch, out).map_err(failed);
+            }
+        }
+        let mut chunk = scratch.sized(self.leaf.stored_spec().byte_len());
+        let result = self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
+        scratch.give(chunk);
+        result.map_err(failed)
+    }
+
+    /// Makes the new chunk: its current values or the fill, and what is written of it on top.
+    fn overlay(&self, place: &Place<'_>, chunk: &mut [u8], scratch: &mut Scratch) -> tessarray_codec::Result<()> {
+        let ones = Dims::from_elem(1, place.at.len());
+        let covered = self.covers(place.cell, place.at, &ones);
+        match place.current {
+            Some(current) if !covered => self.leaf.decode(current, chunk, self.arena, scratch)?,
+            _ if covered && is_inside(place.at, &self.leaf.spec().shape, &self.target.metadata.shape) => {}
+            _ => fill_chunk(chunk, &self.fill),
+        }
+        // SAFETY: `chunk` has the stored chunk's bytes, and the input has the selection's shape.
+        unsafe { gather(self.picks, place.cell, self.leaf, self.input, chunk, &self.strides) }
+        Ok(())
+    }
+
+    fn encode(&self, chunk: &[u8], scratch: &mut Scratch, out: &mut Vec<u8>) -> tessarray_codec::Result<bool> {
+        if is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
+            return Ok(false);
+        }
+        self.leaf.encode(chunk, self.arena, scratch, out)?;
+        Ok(true)
+    }
+}
+
+/// A shard that is being encoded.
+struct ShardJob<'p> {
+    level: usize,
+    place: &'p Place<'p>,
+    key: &'p str,
+    old: &'p Option<ShardIndex>,
+    touched: &'p [Option<Child>],
+    ratio: &'p [u64],
+}
+
+/// Some of a shard's children, encoded back to back; offsets count from the piece's start.
+struct Piece {
+    bytes: Vec<u8>,
+    entries: Vec<(u64, Entry)>,
+}

@@ -1,0 +1,178 @@
+//! From objects to leaves: the indexes of touched shards, level by level, from the cache or in one batch of reads.
+
+use super::with_scratch;
+use crate::cache::IndexKey;
+use crate::error::{ArrayError, Result};
+use crate::plan::{Cell, Child, Leaf, Picks, Span};
+use crate::target::Target;
+use std::sync::{Arc, Mutex, PoisonError};
+use tessarray_codec::sharding::{IndexLocation, ShardIndex, Sharding};
+use tessarray_grid::{Dims, ravel, unravel};
+use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError, Version};
+
+/// A shard that is touched: an object, or a shard inside one.
+struct Node {
+    /// Which object of the batch.
+    object: usize,
+    at: Dims,
+    cell: Cell,
+    /// Where the shard lies in the object; `None`: it is the object.
+    span: Option<Span>,
+}
+
+/// The leaves of one object that are stored, and the version of the object that their spans belong to.
+pub(crate) struct ObjectLeaves {
+    pub key: Key,
+    pub version: Option<Version>,
+    pub leaves: Vec<Leaf>,
+}
+
+type Loaded = Option<(Version, Arc<ShardIndex>)>;
+
+/// Finds the stored leaves of a batch of objects; `missing` is told of those that are not stored. Reads every index
+/// that is not cached, one batch a level.
+pub(crate) fn resolve(
+    target: &Target<'_>,
+    picks: &Picks,
+    objects: &[Child],
+    mut missing: impl FnMut(&Cell),
+) -> Result<Vec<ObjectLeaves>> {
+    let mut out = Vec::with_capacity(objects.len());
+    let mut nodes = Vec::with_capacity(objects.len());
+    for (object, child) in objects.iter().enumerate() {
+        out.push(ObjectLeaves { key: target.chunk_key(&child.at)?, version: None, leaves: Vec::new() });
+        nodes.push(Node { object, at: child.at.clone(), cell: child.cell.clone(), span: None });
+    }
+    for (level, sharding) in target.layout.levels.iter().enumerate() {
+        let indexes = load(target, sharding, &nodes, &out)?;
+        let last = level + 1 == target.layout.levels.len();
+        let ratio = target.layout.child_ratio(level);
+        let mut next = Vec::new();
+        for (node, loaded) in nodes.into_iter().zip(indexes) {
+            let object = &mut out[node.object];
+            let Some((version, index)) = loaded else {
+                picks.children(&node.cell, &ratio).for_each(|child| all_missing(picks, target, level, &child, &mut missing));
+                continue;
+            };
+            object.version = Some(version);
+            let base = node.span.map_or(0, |span| span.offset);
+            picks.children(&node.cell, &ratio).for_each(|child| {
+                match index.get(child_number(&child.at, &node.at, sharding.counts())) {
+                    None => all_missing(picks, target, level, &child, &mut missing),
+                    Some(entry) => {
+                        let span = Span { offset: base + entry.offset, length: entry.length };
+                        if last {
+                            object.leaves.push(Leaf { cell: child.cell, span });
+                        } else {
+                            next.push(Node { object: node.object, at: child.at, cell: child.cell, span: Some(span) });
+                        }
+                    }
+                }
+            });
+        }
+        nodes = next;
+    }
+    Ok(out)
+}
+
+/// The number of a child in its shard's index.
+pub(crate) fn child_number(child: &[u64], shard: &[u64], counts: &[u64]) -> u64 {
+    let local: Dims = child.iter().zip(shard).zip(counts).map(|((&c, &s), &n)| c - s * n).collect();
+    ravel(&local, counts)
+}
+
+/// The coordinates of child `number` of a shard; the inverse of [`child_number`].
+pub(crate) fn child_at(number: u64, shard: &[u64], counts: &[u64]) -> Dims {
+    let mut local = Dims::new();
+    unravel(number, counts, &mut local);
+    local.iter().zip(shard).zip(counts).map(|((&l, &s), &n)| s * n + l).collect()
+}
+
+/// Tells `missing` of every leaf below a child of sharding `level` that is not stored.
+fn all_missing(picks: &Picks, target: &Target<'_>, level: usize, child: &Child, missing: &mut impl FnMut(&Cell)) {
+    if level + 1 == target.layout.levels.len() {
+        return missing(&child.cell);
+    }
+    let ones = Dims::from_elem(1, target.layout.inner.len());
+    picks.children(&child.cell, &ones).for_each(|leaf| missing(&leaf.cell));
+}
+
+fn index_key(target: &Target<'_>, key: &Key, node: &Node) -> IndexKey {
+    IndexKey { store: target.id, key: key.as_str().into(), offset: node.span.map_or(0, |span| span.offset) }
+}
+
+/// Forgets the cached indexes of these objects.
+pub(crate) fn forget(target: &Target<'_>, objects: &[Child]) -> Result<()> {
+    for child in objects {
+        let key = target.chunk_key(&child.at)?;
+        target.session.process().indexes.forget_all(target.id, key.as_str());
+    }
+    Ok(())
+}
+
+fn load(target: &Target<'_>, sharding: &Sharding, nodes: &[Node], objects: &[ObjectLeaves]) -> Result<Vec<Loaded>> {
+    let cache = &target.session.process().indexes;
+    let mut loaded: Vec<Loaded> =
+        nodes.iter().map(|node| cache.get(&index_key(target, &objects[node.object].key, node))).collect();
+    let wanted: Vec<usize> = (0..nodes.len()).filter(|&i| loaded[i].is_none()).collect();
+    if wanted.is_empty() {
+        return Ok(loaded);
+    }
+    let requests: Vec<ReadRequest> = wanted.iter().map(|&i| request(sharding, &nodes[i], objects)).collect();
+    let answers: Mutex<Vec<Result<Loaded>>> = Mutex::new(wanted.iter().map(|_| Ok(None)).collect());
+    target.store.read_many(&requests, &|number, answer| {
+        let node = &nodes[wanted[number]];
+        let key = &objects[node.object].key;
+        let parsed = parse(sharding, node, key, answer);
+        if let Some(slot) = answers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(number) {
+            *slot = parsed;
+        }
+    });
+    let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (number, answer) in wanted.into_iter().zip(answers) {
+        let answer = answer?;
+        if let Some((version, index)) = &answer {
+            let node = &nodes[number];
+            cache.put(index_key(target, &objects[node.object].key, node), version.clone(), index.clone());
+        }
+        loaded[number] = answer;
+    }
+    Ok(loaded)
+}
+
+fn request(sharding: &Sharding, node: &Node, objects: &[ObjectLeaves]) -> ReadRequest {
+    let object = &objects[node.object];
+    let length = sharding.index_bytes() as u64;
+    let range = match (node.span, sharding.location()) {
+        (None, IndexLocation::End) => ByteRange::Suffix { length },
+        (None, IndexLocation::Start) => ByteRange::Span { offset: 0, length },
+        (Some(span), _) => {
+            // A shard shorter than its index is caught when the (short) bytes are parsed.
+            let (at, length) = sharding.index_span(span.length).unwrap_or((0, span.length));
+            ByteRange::Span { offset: span.offset + at, length }
+        }
+    };
+    ReadRequest { key: object.key.clone(), range, expect: object.version.clone() }
+}
+
+fn parse(
+    sharding: &Sharding,
+    node: &Node,
+    key: &Key,
+    answer: tessarray_store::Result<Option<Blob<'_>>>,
+) -> Result<Loaded> {
+    let lying = |reason: String| ArrayError::ShardIndex { key: key.to_string(), shard: node.at.to_vec(), reason };
+    let blob = match answer {
+        Ok(Some(blob)) => blob,
+        Ok(None) if node.span.is_some() => return Err(StoreError::Changed { key: key.to_string() }.into()),
+        Ok(None) => return Ok(None),
+        Err(StoreError::OutOfRange { size, .. }) => {
+            return Err(lying(format!("truncated: expected {} bytes, the shard has {size}", sharding.index_bytes())));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let shard_bytes = node.span.map_or(blob.meta.size, |span| span.length);
+    let index = with_scratch(|scratch| sharding.parse_index(&blob.bytes, shard_bytes, scratch));
+    let index = index.map_err(|error| lying(error.to_string()))?;
+    Ok(Some((blob.meta.version.clone(), Arc::new(index))))
+}

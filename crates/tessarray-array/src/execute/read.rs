@@ -1,0 +1,189 @@
+//! Reading: every touched innermost chunk is fetched and decoded once, in parallel, into its place in the output.
+//!
+//! 1. The selection is cut into objects, shards and leaves (pure; see [`crate::plan`]).
+//! 2. The indexes of touched shards are read, or taken from the cache.
+//! 3. Stored leaves become byte ranges; neighbours are merged; leaves that are not stored are filled.
+//! 4. Ranges are read expecting the version the index belonged to. A shard that was replaced in between is noticed,
+//!    and its batch starts again at step 2.
+//! 5. Each leaf is decoded as its bytes arrive.
+//!
+//! On local stores every worker does steps 2 to 5 for one object at a time, reading for itself. Elsewhere one thread
+//! sends large batches and the store's own threads decode.
+
+use super::decode::LeafDecoder;
+use super::indexes::{ObjectLeaves, forget, resolve};
+use super::with_scratch;
+use crate::error::{ArrayError, Result};
+use crate::plan::{Cell, Child, Leaf, Picks, Span, merge};
+use crate::target::Target;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use tessarray_buffer::{Arena, OutputView};
+use tessarray_grid::Selection;
+use tessarray_store::{Blob, ByteRange, ReadRequest, StoreError};
+
+/// Work below this many decoded bytes stays on the caller's thread: handing it over costs more than it saves.
+const SMALL: u64 = 96 << 10;
+/// Objects whose requests go to a remote store together.
+const REMOTE_BATCH: u64 = 256;
+/// How often a batch is tried again when its objects keep changing.
+const ATTEMPTS: usize = 16;
+
+/// Reads a checked selection into `out`, which has the selection's shape.
+pub(crate) fn read(target: &Target<'_>, selection: &Selection, out: &OutputView<'_>, arena: &Arena) -> Result<()> {
+    if out.shape().contains(&0) {
+        return Ok(());
+    }
+    let picks = Picks::new(selection, target.layout);
+    let objects = picks.objects(target.layout);
+    let decoder = LeafDecoder::new(target.layout, &picks, out, arena);
+    let reader = Reader { target, picks: &picks, decoder: &decoder };
+    let leaves = picks.leaf_count();
+    let threads = target.session.threads();
+    let bytes = leaves.saturating_mul(target.layout.leaf_bytes() as u64);
+    if !target.store.is_local() {
+        for begin in (0..objects.len()).step_by(REMOTE_BATCH as usize) {
+            let batch: Vec<Child> =
+                (begin..objects.len().min(begin + REMOTE_BATCH)).map(|i| objects.get(i)).collect();
+            reader.batch(&batch, false)?;
+        }
+        return Ok(());
+    }
+    if leaves == 1 || bytes <= SMALL || threads == 1 {
+        let mut result = Ok(());
+        objects.for_each(|child| {
+            if result.is_ok() {
+                result = reader.batch(std::slice::from_ref(&child), false);
+            }
+        });
+        return result;
+    }
+    let inside = objects.len() < 8 * threads as u64;
+    target.session.run(|| {
+        (0..objects.len()).into_par_iter().try_for_each(|i| reader.batch(&[objects.get(i)], inside))
+    })?
+}
+
+struct Reader<'a> {
+    target: &'a Target<'a>,
+    picks: &'a Picks,
+    decoder: &'a LeafDecoder<'a>,
+}
+
+/// One byte range to read, and the leaves it serves.
+struct Unit<'a> {
+    object: usize,
+    span: Span,
+    leaves: &'a [Leaf],
+}
+
+impl Reader<'_> {
+    fn batch(&self, objects: &[Child], parallel: bool) -> Result<()> {
+        if self.target.layout.levels.is_empty() {
+            return self.plain(objects);
+        }
+        for _ in 0..ATTEMPTS {
+            match self.sharded(objects, parallel) {
+                Err(ArrayError::Store(StoreError::Changed { .. })) => forget(self.target, objects)?,
+                done => return done,
+            }
+        }
+        let key = objects.first().map(|child| self.target.chunk_key(&child.at)).transpose()?;
+        Err(ArrayError::Unstable { key: key.map_or_else(String::new, |key| key.to_string()) })
+    }
+
+    fn plain(&self, objects: &[Child]) -> Result<()> {
+        let requests = objects
+            .iter()
+            .map(|child| Ok(ReadRequest { key: self.target.chunk_key(&child.at)?, range: ByteRange::All, expect: None }))
+            .collect::<Result<Vec<_>>>()?;
+        let failure = Failure::default();
+        self.target.store.read_many(&requests, &|i, answer| {
+            let cell = &objects[i].cell;
+            failure.note(match answer {
+                Ok(None) => {
+                    self.decoder.missing(cell);
+                    Ok(())
+                }
+                Ok(Some(blob)) => self.decode(cell, requests[i].key.as_str(), &blob.bytes),
+                Err(error) => Err(error.into()),
+            });
+        });
+        failure.into_result()
+    }
+
+    fn sharded(&self, objects: &[Child], parallel: bool) -> Result<()> {
+        let mut resolved = resolve(self.target, self.picks, objects, |cell| self.decoder.missing(cell))?;
+        let (hole, limit) = if self.target.store.is_local() { (4 << 10, 256 << 10) } else { (256 << 10, 8 << 20) };
+        let merged: Vec<Vec<(Span, Range<usize>)>> =
+            resolved.iter_mut().map(|object| merge(&mut object.leaves, hole, limit)).collect();
+        let units: Vec<Unit<'_>> = merged
+            .iter()
+            .enumerate()
+            .flat_map(|(object, spans)| {
+                let leaves = &resolved[object].leaves;
+                spans.iter().map(move |(span, range)| Unit { object, span: *span, leaves: &leaves[range.clone()] })
+            })
+            .collect();
+        if !parallel || units.len() < 2 {
+            return self.units(&resolved, &units);
+        }
+        let share = units.len().div_ceil(4 * self.target.session.threads());
+        units.par_chunks(share.max(1)).try_for_each(|units| self.units(&resolved, units))
+    }
+
+    fn units(&self, objects: &[ObjectLeaves], units: &[Unit<'_>]) -> Result<()> {
+        let requests: Vec<ReadRequest> = units
+            .iter()
+            .map(|unit| ReadRequest {
+                key: objects[unit.object].key.clone(),
+                range: ByteRange::Span { offset: unit.span.offset, length: unit.span.length },
+                expect: objects[unit.object].version.clone(),
+            })
+            .collect();
+        let failure = Failure::default();
+        self.target.store.read_many(&requests, &|i, answer| {
+            let key = &requests[i].key;
+            failure.note(match answer {
+                Ok(Some(blob)) => self.unit(&units[i], key.as_str(), &blob),
+                Ok(None) => Err(StoreError::Changed { key: key.to_string() }.into()),
+                Err(error) => Err(error.into()),
+            });
+        });
+        failure.into_result()
+    }
+
+    fn unit(&self, unit: &Unit<'_>, key: &str, blob: &Blob<'_>) -> Result<()> {
+        for leaf in unit.leaves {
+            let begin = (leaf.span.offset - unit.span.offset) as usize;
+            let encoded = blob.bytes.get(begin..begin + leaf.span.length as usize).unwrap_or_default();
+            self.decode(&leaf.cell, key, encoded)?;
+        }
+        Ok(())
+    }
+
+    fn decode(&self, cell: &Cell, key: &str, encoded: &[u8]) -> Result<()> {
+        with_scratch(|scratch| self.decoder.decode(cell, encoded, scratch)).map_err(|source| ArrayError::Chunk {
+            key: key.into(),
+            chunk: self.picks.leaf_chunk(cell).to_vec(),
+            source,
+        })
+    }
+}
+
+/// The first failure among many answers.
+#[derive(Default)]
+struct Failure(Mutex<Option<ArrayError>>);
+
+impl Failure {
+    fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    fn into_result(self) -> Result<()> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}

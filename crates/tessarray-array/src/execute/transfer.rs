@@ -1,0 +1,238 @@
+//! Moving the elements of one leaf between a decoded chunk and the caller's array.
+
+use crate::plan::{Cell, Picks};
+use tessarray_buffer::{InputView, OutputView, Strides, c_strides, copy_strided};
+use tessarray_codec::Chain;
+use tessarray_grid::{AxisPlan, Dims, Odometer, Run};
+
+/// Byte strides of a chunk in stored order, one an axis of the *array*.
+pub(crate) fn stored_strides(chain: &Chain, item: usize) -> Strides {
+    let mut strides = c_strides(&chain.stored_spec().shape, item);
+    if let Some(order) = chain.permutation() {
+        let stored = strides.clone();
+        for (i, &axis) in order.iter().enumerate() {
+            strides[axis] = stored[i];
+        }
+    }
+    strides
+}
+
+/// One side of a copy: where it begins, and its byte strides.
+struct Side<P> {
+    pointer: P,
+    strides: Strides,
+}
+
+/// A copy of strided boxes: offsets in bytes from both sides' origin, and the steps along each axis.
+struct Boxes {
+    chunk: isize,
+    chunk_strides: Strides,
+    array: isize,
+    array_strides: Strides,
+    shape: Dims,
+}
+
+/// Visits a leaf as strided boxes: one where every axis is a range, else one for each combination of listed elements.
+fn boxes(axes: &[AxisPlan], cell: &Cell, chunk: &[isize], array: &[isize], mut visit: impl FnMut(&Boxes)) {
+    let Cell::Axes(ranges) = cell else { return };
+    let mut base = Boxes {
+        chunk: 0,
+        chunk_strides: Strides::new(),
+        array: 0,
+        array_strides: Strides::new(),
+        shape: Dims::new(),
+    };
+    let mut listed: Vec<(usize, &[(u64, u64)])> = Vec::new();
+    for (axis, (plan, range)) in axes.iter().zip(ranges).enumerate() {
+        match &plan.parts[range.start].run {
+            Run::Strided { first, step, len, out } => {
+                base.chunk += *first as isize * chunk[axis];
+                base.array += *out as isize * array[axis];
+                base.chunk_strides.push(*step as isize * chunk[axis]);
+                base.array_strides.push(array[axis]);
+                base.shape.push(*len);
+            }
+            Run::Listed(pairs) => {
+                listed.push((axis, &plan.pairs[pairs.clone()]));
+                base.chunk_strides.push(0);
+                base.array_strides.push(0);
+                base.shape.push(1);
+            }
+        }
+    }
+    if listed.is_empty() {
+        return visit(&base);
+    }
+    let (chunk_origin, array_origin) = (base.chunk, base.array);
+    let counts: Dims = listed.iter().map(|(_, pairs)| pairs.len() as u64).collect();
+    let mut odometer = Odometer::new(&counts);
+    while let Some(which) = odometer.current() {
+        (base.chunk, base.array) = (chunk_origin, array_origin);
+        for ((axis, pairs), &i) in listed.iter().zip(which) {
+            let (inside, out) = pairs[i as usize];
+            base.chunk += inside as isize * chunk[*axis];
+            base.array += out as isize * array[*axis];
+        }
+        visit(&base);
+        odometer.advance();
+    }
+}
+
+/// Byte offset in a stored chunk of the element with this C-order index in the array's axis order.
+fn point_offset(mut inside: u64, shape: &[u64], strides: &[isize]) -> isize {
+    let mut offset = 0;
+    for (&n, &stride) in shape.iter().zip(strides).rev() {
+        let n = n.max(1);
+        offset += (inside % n) as isize * stride;
+        inside /= n;
+    }
+    offset
+}
+
+/// Copies a leaf's elements from a chunk to their places in the output. `strides` are the chunk's, zero for a chunk
+/// that is one element of fill.
+///
+/// # Safety
+/// `chunk` holds a whole chunk of `chain` (or one element, with zero strides); `out` has the selection's shape; and
+/// nobody else touches the output places of this leaf, which belong to no other.
+pub(crate) unsafe fn scatter(
+    picks: &Picks,
+    cell: &Cell,
+    chain: &Chain,
+    chunk: &[u8],
+    strides: &Strides,
+    out: &OutputView<'_>,
+) {
+    let item = out.item();
+    let from = Side { pointer: chunk.as_ptr(), strides: strides.clone() };
+    match (picks, cell) {
+        (Picks::Axes(axes), _) => boxes(axes, cell, &from.strides, out.strides(), |b| {
+            // SAFETY: the plan's indices lie inside the chunk and the output, which the caller vouches for.
+            unsafe {
+                let (source, target) = (from.pointer.offset(b.chunk), out.pointer().offset(b.array));
+                copy_strided(source, &b.chunk_strides, target, &b.array_strides, &b.shape, item);
+            }
+        }),
+        (Picks::Points(plan), Cell::Points(groups)) => {
+            let stride = out.strides().first().copied().unwrap_or(0);
+            for group in &plan.groups[groups.clone()] {
+                for &(inside, place) in &plan.pairs[group.range.clone()] {
+                    let offset = point_offset(inside, &chain.spec().shape, &from.strides);
+                    // SAFETY: as above, for one element.
+                    unsafe {
+                        let target = out.pointer().offset(place as isize * stride);
+                        std::ptr::copy_nonoverlapping(from.pointer.offset(offset), target, item);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Copies a leaf's elements from the input into a chunk, the reverse of [`scatter`].
+///
+/// # Safety
+/// `chunk` holds a whole chunk of `chain`, and `input` has the selection's shape.
+pub(crate) unsafe fn gather(
+    picks: &Picks,
+    cell: &Cell,
+    chain: &Chain,
+    input: &InputView<'_>,
+    chunk: &mut [u8],
+    strides: &Strides,
+) {
+    let item = input.item();
+    let to = Side { pointer: chunk.as_mut_ptr(), strides: strides.clone() };
+    match (picks, cell) {
+        (Picks::Axes(axes), _) => boxes(axes, cell, &to.strides, input.strides(), |b| {
+            // SAFETY: the plan's indices lie inside the chunk and the input, which the caller vouches for.
+            unsafe {
+                let (source, target) = (input.pointer().offset(b.array), to.pointer.offset(b.chunk));
+                copy_strided(source, &b.array_strides, target, &b.chunk_strides, &b.shape, item);
+            }
+        }),
+        (Picks::Points(plan), Cell::Points(groups)) => {
+            let stride = input.strides().first().copied().unwrap_or(0);
+            for group in &plan.groups[groups.clone()] {
+                for &(inside, place) in &plan.pairs[group.range.clone()] {
+                    let offset = point_offset(inside, &chain.spec().shape, &to.strides);
+                    // SAFETY: as above, for one element.
+                    unsafe {
+                        let source = input.pointer().offset(place as isize * stride);
+                        std::ptr::copy_nonoverlapping(source, to.pointer.offset(offset), item);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a leaf is a whole chunk in its own order, and where it lies in the caller's array: then no copy is needed
+/// where that box is contiguous.
+pub(crate) fn whole_chunk(picks: &Picks, cell: &Cell, chain: &Chain) -> Option<Dims> {
+    let (Picks::Axes(axes), Cell::Axes(ranges)) = (picks, cell) else { return None };
+    if chain.permutation().is_some() {
+        return None;
+    }
+    let mut at = Dims::new();
+    for ((plan, range), &n) in axes.iter().zip(ranges).zip(&chain.spec().shape) {
+        match &plan.parts[range.start].run {
+            Run::Strided { first: 0, step, len, out } if *len == n && (*step == 1 || n == 1) => at.push(*out),
+            _ => return None,
+        }
+    }
+    Some(at)
+}
+
+/// Marks the blocks of `block` bytes in a stored chunk that a leaf needs. Gives how many are marked.
+pub(crate) fn mark_blocks(
+    picks: &Picks,
+    cell: &Cell,
+    chain: &Chain,
+    strides: &Strides,
+    item: usize,
+    block: usize,
+    needed: &mut Vec<bool>,
+) -> usize {
+    needed.clear();
+    needed.resize(chain.stored_spec().byte_len().div_ceil(block.max(1)), false);
+    let mut mark = |first: isize, last: isize| {
+        let (first, last) = (first as usize / block, (last as usize + item - 1) / block);
+        let end = needed.len().min(last + 1);
+        needed[first.min(end)..end].fill(true);
+    };
+    match (picks, cell) {
+        (Picks::Axes(axes), _) => {
+            let none = Strides::from_elem(0, axes.len());
+            boxes(axes, cell, strides, &none, |b| mark_box(b, &mut mark));
+        }
+        (Picks::Points(plan), Cell::Points(groups)) => {
+            for group in &plan.groups[groups.clone()] {
+                for &(inside, _) in &plan.pairs[group.range.clone()] {
+                    let offset = point_offset(inside, &chain.spec().shape, strides);
+                    mark(offset, offset);
+                }
+            }
+        }
+        _ => {}
+    }
+    needed.iter().filter(|&&yes| yes).count()
+}
+
+/// Marks the runs along the axis of the smallest stride, for every combination of the other axes.
+fn mark_box(b: &Boxes, mark: &mut impl FnMut(isize, isize)) {
+    let finest = (0..b.shape.len()).filter(|&a| b.shape[a] > 1).min_by_key(|&a| b.chunk_strides[a].unsigned_abs());
+    let mut outer = b.shape.clone();
+    let reach = finest.map_or(0, |axis| {
+        outer[axis] = 1;
+        (b.shape[axis] - 1) as isize * b.chunk_strides[axis]
+    });
+    let mut odometer = Odometer::new(&outer);
+    while let Some(at) = odometer.current() {
+        let start = b.chunk + at.iter().zip(&b.chunk_strides).map(|(&i, &s)| i as isize * s).sum::<isize>();
+        mark(start.min(start + reach), start.max(start + reach));
+        odometer.advance();
+    }
+}

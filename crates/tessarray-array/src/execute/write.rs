@@ -1,0 +1,75 @@
+//! Writing: every touched object is encoded once and put once, atomically.
+//!
+//! 1. The selection is cut into objects.
+//! 2. An object whose every element inside the array is replaced is encoded from the input alone, and put.
+//! 3. Any other is changed under the store's update of its key, which excludes other threads and processes: the
+//!    current value is read, inner chunks that are not touched keep their encoded bytes, those touched in part are
+//!    decoded and overlaid, the rest are encoded from the input.
+//! 4. Chunks that hold nothing but the fill value are not stored; an object without any is deleted.
+//!
+//! No thread waits for the worker pool while it holds a key's lock, since all workers may be waiting for that lock.
+//!
+//! Each worker holds one encoded object and one decoded inner chunk. Where there are fewer objects than workers, the
+//! workers share the inner chunks of one object instead.
+
+use super::encode::{Encoded, ObjectEncoder};
+use crate::error::Result;
+use crate::plan::{Child, Picks};
+use crate::target::Target;
+use rayon::prelude::*;
+use tessarray_buffer::{Arena, InputView};
+use tessarray_grid::Selection;
+use tessarray_store::{PutMode, Update};
+
+/// Work below this many bytes stays on the caller's thread.
+const SMALL: u64 = 64 << 10;
+
+/// Writes a checked selection from `input`, which has the selection's shape.
+pub(crate) fn write(target: &Target<'_>, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
+    if input.shape().contains(&0) {
+        return Ok(());
+    }
+    let picks = Picks::new(selection, target.layout);
+    let objects = picks.objects(target.layout);
+    let encoder = ObjectEncoder::new(target, &picks, input, arena);
+    let threads = target.session.threads() as u64;
+    let bytes = picks.leaf_count().saturating_mul(target.layout.leaf_bytes() as u64);
+    let n = objects.len();
+    if threads == 1 || bytes <= SMALL {
+        return (0..n).try_for_each(|i| object(target, &encoder, &objects.get(i), false));
+    }
+    let whole_rounds = n - n % threads;
+    if whole_rounds > 0 {
+        target.session.run(|| {
+            let rounds = (0..whole_rounds).into_par_iter();
+            rounds.try_for_each(|i| object(target, &encoder, &objects.get(i), false))
+        })??;
+    }
+    (whole_rounds..n).try_for_each(|i| object(target, &encoder, &objects.get(i), true))
+}
+
+fn object(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, parallel: bool) -> Result<()> {
+    let key = target.chunk_key(&child.at)?;
+    if encoder.covers_object(child) {
+        let encoded = encoder.object(child, key.as_str(), None, parallel)?;
+        match &encoded {
+            Encoded::Empty => target.store.delete(&key).map(|_| ())?,
+            Encoded::Parts(parts) => {
+                let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+                target.store.put(&key, &parts, PutMode::Overwrite)?;
+            }
+        }
+        encoder.recycle(encoded);
+        return Ok(());
+    }
+    target.store.update(&key, true, &mut |current| {
+        let absent = current.is_none();
+        let bytes = current.as_ref().map(|blob| &blob.bytes[..]);
+        match encoder.object(child, key.as_str(), bytes, parallel)? {
+            Encoded::Empty if absent => Ok(Update::Keep),
+            Encoded::Empty => Ok(Update::Delete),
+            Encoded::Parts(parts) => Ok(Update::PutOwned(parts)),
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Consolidated metadata: one document that holds every node's, and checking a whole hierarchy.
+
+use super::{Group, Member};
+use crate::array::{Finding, FindingKind, classify, finding};
+use crate::documents;
+use crate::error::Result;
+use crate::session::Session;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tessarray_meta::{GroupMetadata, Node};
+use tessarray_store::{ListEntry, Prefix, Store};
+
+impl Group {
+    /// Writes the metadata of everything below into this group's own document (Zarr v3 inline; v2 `.zmetadata`), so
+    /// that readers of remote stores need one request. Do it again after the hierarchy, a shape or an attribute
+    /// changes: readers that use it see the state of the last time.
+    pub fn consolidate(&self) -> Result<()> {
+        self.refresh()?;
+        let mut nodes = BTreeMap::new();
+        let mut found = Vec::new();
+        self.walk_fresh(&mut found)?;
+        for (path, member) in found {
+            nodes.insert(path, match member {
+                Member::Array(array) => Node::Array((*array.metadata()).clone()),
+                Member::Group(group) => {
+                    Node::Group(GroupMetadata { consolidated: None, ..(*group.metadata()).clone() })
+                }
+            });
+        }
+        self.replace(GroupMetadata { consolidated: Some(nodes), ..(*self.metadata()).clone() })
+    }
+
+    /// Everything below, looked up node by node, never from consolidated metadata.
+    fn walk_fresh(&self, out: &mut Vec<(String, Member)>) -> Result<()> {
+        let bare = GroupMetadata { consolidated: None, ..(*self.metadata()).clone() };
+        let (session, store) = (&self.inner.session, self.inner.store.clone());
+        Self::from_metadata(session, store, &self.inner.path, bare)?.walk("", out)
+    }
+}
+
+/// Checks every array at and below `path`: metadata, shard indexes, checksums and, with `deep`, every chunk. A node
+/// whose metadata is not acceptable is a finding, and the rest is checked all the same.
+pub fn check_store(session: &Session, store: &Arc<dyn Store>, path: &str, deep: bool) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let prefix = Prefix::from_path(&documents::clean(path))?;
+    if !check_below(session, store, &prefix, deep, &mut findings)? && findings.is_empty() {
+        let path = path.to_owned();
+        return Err(crate::ArrayError::NotFound { store: store.describe(), path });
+    }
+    Ok(findings)
+}
+
+/// `false` where there is no node.
+fn check_below(
+    session: &Session,
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    deep: bool,
+    out: &mut Vec<Finding>,
+) -> Result<bool> {
+    let path = prefix.as_str().trim_end_matches('/');
+    let node = match documents::load(store, prefix, session.limits()) {
+        Ok(Some(node)) => node,
+        Ok(None) => return Ok(false),
+        Err(error) => {
+            out.push(finding(classify(&error), prefix.as_str(), None, None, error.to_string()));
+            return Ok(true);
+        }
+    };
+    match Group::member_of(session, store.clone(), path, node) {
+        Ok(Member::Array(array)) => out.extend(array.check(deep)?),
+        Ok(Member::Group(_)) => {
+            for entry in store.list_dir(prefix)? {
+                if let ListEntry::Prefix(below) = entry {
+                    check_below(session, store, &below, deep, out)?;
+                }
+            }
+        }
+        Err(error) => out.push(finding(FindingKind::Metadata, prefix.as_str(), None, None, error.to_string())),
+    }
+    Ok(true)
+}

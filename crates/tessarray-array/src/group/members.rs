@@ -1,0 +1,78 @@
+//! What is in a group.
+//!
+//! Local stores are looked at directly, so that members are never out of date. Stores where each look is a network
+//! round trip use consolidated metadata where the group has it.
+
+use super::{Group, Member};
+use crate::documents;
+use crate::error::Result;
+use tessarray_store::{ListEntry, Prefix};
+
+impl Group {
+    /// The arrays and groups directly in this one, sorted by name. Costs one listing and one metadata read a member.
+    pub fn members(&self) -> Result<Vec<(String, Member)>> {
+        if let Some(members) = self.consolidated_members()? {
+            return Ok(members.into_iter().filter(|(path, _)| !path.contains('/')).collect());
+        }
+        let mut out = Vec::new();
+        for entry in self.inner.store.list_dir(&self.inner.prefix)? {
+            let ListEntry::Prefix(prefix) = entry else { continue };
+            if let Some(node) = documents::load(&self.inner.store, &prefix, self.inner.session.limits())? {
+                let path = prefix.as_str().trim_end_matches('/');
+                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+                out.push((name, Self::member_of(&self.inner.session, self.inner.store.clone(), path, node)?));
+            }
+        }
+        out.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(out)
+    }
+
+    /// The member at a path, which may lead through several groups; `None` where there is none.
+    pub fn get(&self, path: &str) -> Result<Option<Member>> {
+        let full = self.join(path);
+        if full == self.inner.path {
+            return Ok(Some(Member::Group(self.clone())));
+        }
+        let (session, store) = (&self.inner.session, &self.inner.store);
+        if let (false, Some(nodes)) = (store.is_local(), &self.metadata().consolidated) {
+            let node = nodes.get(&documents::clean(path)).cloned();
+            return node.map(|node| Self::member_of(session, store.clone(), &full, node)).transpose();
+        }
+        let node = documents::load(store, &Prefix::from_path(&full)?, session.limits())?;
+        node.map(|node| Self::member_of(session, store.clone(), &full, node)).transpose()
+    }
+
+    /// Everything below this group, depth first, by path relative to it.
+    pub fn tree(&self) -> Result<Vec<(String, Member)>> {
+        if let Some(mut members) = self.consolidated_members()? {
+            members.sort_by(|a, b| a.0.split('/').cmp(b.0.split('/')));
+            return Ok(members);
+        }
+        let mut out = Vec::new();
+        self.walk("", &mut out)?;
+        Ok(out)
+    }
+
+    pub(super) fn walk(&self, above: &str, out: &mut Vec<(String, Member)>) -> Result<()> {
+        for (name, member) in self.members()? {
+            let path = if above.is_empty() { name } else { format!("{above}/{name}") };
+            let below = if let Member::Group(group) = &member { Some(group.clone()) } else { None };
+            out.push((path.clone(), member));
+            if let Some(group) = below {
+                group.walk(&path, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn consolidated_members(&self) -> Result<Option<Vec<(String, Member)>>> {
+        let metadata = self.metadata();
+        let (false, Some(nodes)) = (self.inner.store.is_local(), &metadata.consolidated) else { return Ok(None) };
+        let member = |(path, node): (&String, &tessarray_meta::Node)| {
+            let full = self.join(path);
+            let (session, store) = (&self.inner.session, self.inner.store.clone());
+            Ok((path.clone(), Self::member_of(session, store, &full, node.clone())?))
+        };
+        nodes.iter().map(member).collect::<Result<Vec<_>>>().map(Some)
+    }
+}

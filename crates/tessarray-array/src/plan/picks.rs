@@ -1,0 +1,180 @@
+//! A selection cut at innermost-chunk boundaries, and its parts per object, shard and chunk.
+
+use crate::layout::Layout;
+use smallvec::SmallVec;
+use std::ops::Range;
+use tessarray_grid::{AxisPlan, Dims, Odometer, PointPlan, Selection, group_len};
+
+/// The part of a selection that lies in one object, shard or chunk.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    /// One range of parts an axis.
+    Axes(SmallVec<[Range<usize>; 4]>),
+    /// A range of point groups.
+    Points(Range<usize>),
+}
+
+/// A cell one level down, with the coordinates (in units of that level's chunks, over the whole array) it lies at.
+#[derive(Debug, Clone)]
+pub(crate) struct Child {
+    pub at: Dims,
+    pub cell: Cell,
+}
+
+/// A selection, cut.
+#[derive(Debug)]
+pub(crate) enum Picks {
+    Axes(Vec<AxisPlan>),
+    Points(PointPlan),
+}
+
+impl Picks {
+    /// Cuts a checked selection for this layout.
+    pub(crate) fn new(selection: &Selection, layout: &Layout) -> Self {
+        match selection {
+            Selection::Axes(axes) => {
+                Self::Axes(axes.iter().zip(&layout.inner).map(|(axis, &chunk)| AxisPlan::new(axis, chunk)).collect())
+            }
+            Selection::Points(lists) => {
+                let mut plan = PointPlan::new(lists, &layout.inner);
+                // Groups of one object, and of each shard in it, must be neighbours.
+                let mut ratios = vec![layout.object_ratio()];
+                ratios.extend((0..layout.levels.len()).map(|level| layout.child_ratio(level)));
+                let coarse = |at: &Dims, ratio: &Dims| -> Dims { at.iter().zip(ratio).map(|(&i, &r)| i / r).collect() };
+                plan.groups.sort_by(|a, b| {
+                    let keys = ratios.iter().map(|ratio| coarse(&a.chunk, ratio).cmp(&coarse(&b.chunk, ratio)));
+                    keys.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+                });
+                Self::Points(plan)
+            }
+        }
+    }
+
+    /// How many innermost chunks are touched.
+    pub(crate) fn leaf_count(&self) -> u64 {
+        match self {
+            Self::Axes(axes) => axes.iter().fold(1, |n, axis| n * axis.parts.len() as u64),
+            Self::Points(plan) => plan.groups.len() as u64,
+        }
+    }
+
+    fn everything(&self) -> Cell {
+        match self {
+            Self::Axes(axes) => Cell::Axes(axes.iter().map(|axis| 0..axis.parts.len()).collect()),
+            Self::Points(plan) => Cell::Points(0..plan.groups.len()),
+        }
+    }
+
+    /// The objects that are touched, as a list that is made piece by piece.
+    pub(crate) fn objects(&self, layout: &Layout) -> Children<'_> {
+        self.children(&self.everything(), &layout.object_ratio())
+    }
+
+    /// Splits a cell into children that span `ratio` innermost chunks along each axis.
+    pub(crate) fn children(&self, cell: &Cell, ratio: &[u64]) -> Children<'_> {
+        match (self, cell) {
+            (Self::Axes(axes), Cell::Axes(ranges)) => {
+                let groups = axes.iter().zip(ranges).zip(ratio).map(|((axis, range), &r)| axis_groups(axis, range, r));
+                Children::Axes(groups.collect(), std::marker::PhantomData)
+            }
+            (Self::Points(plan), Cell::Points(range)) => Children::Points(point_groups(plan, range, ratio)),
+            _ => Children::Points(Vec::new()),
+        }
+    }
+
+    /// The innermost chunk of a leaf.
+    pub(crate) fn leaf_chunk(&self, cell: &Cell) -> Dims {
+        match (self, cell) {
+            (Self::Axes(axes), Cell::Axes(ranges)) => {
+                axes.iter().zip(ranges).map(|(axis, range)| axis.parts[range.start].chunk).collect()
+            }
+            (Self::Points(plan), Cell::Points(range)) => plan.groups[range.start].chunk.clone(),
+            _ => Dims::new(),
+        }
+    }
+}
+
+type AxisGroup = (u64, Range<usize>);
+
+/// The children of a cell.
+#[derive(Debug)]
+pub(crate) enum Children<'a> {
+    /// Groups of parts an axis; the children are their outer product.
+    Axes(SmallVec<[Vec<AxisGroup>; 4]>, std::marker::PhantomData<&'a ()>),
+    Points(Vec<Child>),
+}
+
+impl Children<'_> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Axes(groups, _) => groups.iter().fold(1, |n, axis| n * axis.len() as u64),
+            Self::Points(list) => list.len() as u64,
+        }
+    }
+
+    /// Number `index`, counted in C order.
+    pub(crate) fn get(&self, index: u64) -> Child {
+        match self {
+            Self::Axes(groups, _) => {
+                let shape: Dims = groups.iter().map(|axis| axis.len() as u64).collect();
+                let mut which = Dims::new();
+                tessarray_grid::unravel(index, &shape, &mut which);
+                Self::pick(groups, &which)
+            }
+            Self::Points(list) => list[index as usize].clone(),
+        }
+    }
+
+    fn pick(groups: &[Vec<AxisGroup>], which: &[u64]) -> Child {
+        let mut child = Child { at: Dims::new(), cell: Cell::Axes(SmallVec::new()) };
+        if let Cell::Axes(ranges) = &mut child.cell {
+            for (axis, &i) in groups.iter().zip(which) {
+                let (at, range) = &axis[i as usize];
+                child.at.push(*at);
+                ranges.push(range.clone());
+            }
+        }
+        child
+    }
+
+    /// Visits all of them.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(Child)) {
+        match self {
+            Self::Axes(groups, _) => {
+                let shape: Dims = groups.iter().map(|axis| axis.len() as u64).collect();
+                let mut odometer = Odometer::new(&shape);
+                while let Some(which) = odometer.current() {
+                    visit(Self::pick(groups, which));
+                    odometer.advance();
+                }
+            }
+            Self::Points(list) => list.iter().cloned().for_each(visit),
+        }
+    }
+}
+
+fn axis_groups(axis: &AxisPlan, range: &Range<usize>, ratio: u64) -> Vec<AxisGroup> {
+    let ratio = ratio.max(1);
+    let mut groups = Vec::new();
+    let mut begin = range.start;
+    while begin < range.end {
+        let n = group_len(&axis.parts[begin..range.end], ratio).max(1);
+        groups.push((axis.parts[begin].chunk / ratio, begin..begin + n));
+        begin += n;
+    }
+    groups
+}
+
+fn point_groups(plan: &PointPlan, range: &Range<usize>, ratio: &[u64]) -> Vec<Child> {
+    let coarse = |i: usize| -> Dims { plan.groups[i].chunk.iter().zip(ratio).map(|(&c, &r)| c / r.max(1)).collect() };
+    let mut children: Vec<Child> = Vec::new();
+    for i in range.clone() {
+        let at = coarse(i);
+        match children.last_mut() {
+            Some(Child { at: last, cell: Cell::Points(points) }) if *last == at => points.end = i + 1,
+            _ => children.push(Child { at, cell: Cell::Points(i..i + 1) }),
+        }
+    }
+    children
+}

@@ -1,0 +1,235 @@
+//! What calls share: worker threads, codecs, limits and caches. No global state: every value below hangs on a
+//! [`Session`], of which there may be several.
+
+use crate::cache::IndexCache;
+use crate::error::{ArrayError, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::fmt;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
+use tessarray_meta::Limits;
+
+/// The environment variable that sets the number of worker threads where the session does not.
+pub const THREADS_VARIABLE: &str = "TESSARRAY_THREADS";
+
+/// Worker threads, codec registry, limits and caches; cheap to clone, and safe to use after a fork.
+///
+/// The threads start at the first call that is worth them. After a fork, a child's first such call starts its own:
+/// threads do not survive a fork, and the parent's locks may be held for ever.
+#[derive(Clone)]
+pub struct Session {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    threads: usize,
+    limits: Limits,
+    registry: RwLock<Arc<Registry>>,
+    process: PerProcess,
+    ids: AtomicU64,
+}
+
+/// What must not be shared with a forked child.
+pub(crate) struct Process {
+    id: u32,
+    pool: std::sync::OnceLock<std::result::Result<ThreadPool, String>>,
+    pub(crate) indexes: IndexCache,
+}
+
+/// One [`Process`] for each process that uses the session; a parent's is leaked in the child, never locked.
+struct PerProcess(AtomicPtr<Process>);
+
+impl PerProcess {
+    fn new() -> Self {
+        Self(AtomicPtr::new(Box::into_raw(Box::new(Process::new()))))
+    }
+
+    fn get(&self) -> &Process {
+        let seen = self.0.load(Ordering::Acquire);
+        // SAFETY: the pointer came from Box::into_raw and is freed only when the session is dropped.
+        let process = unsafe { &*seen };
+        if process.id == std::process::id() {
+            return process;
+        }
+        let own = Box::into_raw(Box::new(Process::new()));
+        match self.0.compare_exchange(seen, own, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: as above; the parent's value is leaked on purpose.
+            Ok(_) => unsafe { &*own },
+            Err(other) => {
+                // SAFETY: `own` was never published; `other` was by another thread of this process.
+                unsafe {
+                    drop(Box::from_raw(own));
+                    &*other
+                }
+            }
+        }
+    }
+}
+
+impl Drop for PerProcess {
+    fn drop(&mut self) {
+        let pointer = *self.0.get_mut();
+        // SAFETY: nobody else holds the session any more. A parent's value is leaked, as its threads do not exist.
+        unsafe {
+            if (*pointer).id == std::process::id() {
+                drop(Box::from_raw(pointer));
+            }
+        }
+    }
+}
+
+impl Process {
+    fn new() -> Self {
+        Self { id: std::process::id(), pool: std::sync::OnceLock::new(), indexes: IndexCache::default() }
+    }
+}
+
+impl Session {
+    /// A session with one thread a core (or as `TESSARRAY_THREADS` says) and every built-in codec.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Settings for a session.
+    pub fn builder() -> SessionBuilder {
+        SessionBuilder::default()
+    }
+
+    /// Worker threads of this session.
+    pub fn threads(&self) -> usize {
+        self.shared.threads
+    }
+
+    /// What metadata may ask for.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// The codecs that metadata may name.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.shared.registry.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds a codec for arrays that are opened from now on.
+    pub fn register_codec(
+        &self,
+        name: &str,
+        build: impl Fn(&NamedConfig, &ChunkSpec) -> tessarray_codec::Result<AnyCodec> + Send + Sync + 'static,
+    ) {
+        let mut registry = self.shared.registry.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = (**registry).clone();
+        changed.register(name, build);
+        *registry = Arc::new(changed);
+    }
+
+    /// Runs a job on the worker threads, where rayon's parallel iterators use all of them; on the caller's own
+    /// thread where the session has only one, or the caller is a worker already.
+    pub fn run<R: Send>(&self, job: impl FnOnce() -> R + Send) -> Result<R> {
+        let threads = self.shared.threads;
+        let pool = self.process().pool.get_or_init(|| {
+            let name = |i| format!("tessarray-{i}");
+            ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|e| e.to_string())
+        });
+        match pool {
+            // A worker of some other rayon pool would run that pool's jobs while it waits, and one of them may want a
+            // lock that this call holds; a thread of its own just waits.
+            Ok(pool) if rayon::current_thread_index().is_some() && pool.current_thread_index().is_none() => {
+                let waited = std::thread::scope(|scope| scope.spawn(|| pool.install(job)).join());
+                waited.map_err(|panic| std::panic::resume_unwind(panic))
+            }
+            Ok(pool) => Ok(pool.install(job)),
+            Err(reason) => Err(ArrayError::Threads { threads, reason: reason.clone() }),
+        }
+    }
+
+    /// Runs `n` numbered jobs on threads made for them, in order of their number, and gives the results in that order.
+    ///
+    /// For work under a store lock: it must not wait for the pool, whose workers may all be waiting for the lock.
+    pub(crate) fn fan_out<T: Send>(&self, n: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..n).map(|_| None).collect());
+        let work = || {
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= n {
+                    return;
+                }
+                let result = job(i);
+                results.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(result);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads().min(n) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+    }
+
+    /// A number that no other array handle of this session has.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.shared.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        self.shared.process.get()
+    }
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("threads", &self.shared.threads).finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`Session`], each with a default.
+#[derive(Debug, Default)]
+pub struct SessionBuilder {
+    threads: Option<usize>,
+    limits: Option<Limits>,
+    registry: Option<Registry>,
+}
+
+impl SessionBuilder {
+    /// Worker threads, at least 1. Default: `TESSARRAY_THREADS`, else the cores this process may use.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// What metadata may ask for. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// The codecs that metadata may name. Default: all built-in ones.
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    /// The session.
+    pub fn build(self) -> Session {
+        let from_environment = || std::env::var(THREADS_VARIABLE).ok()?.trim().parse().ok();
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.or_else(from_environment).unwrap_or_else(cores).clamp(1, 1024);
+        Session {
+            shared: Arc::new(Shared {
+                threads,
+                limits: self.limits.unwrap_or_default(),
+                registry: RwLock::new(Arc::new(self.registry.unwrap_or_default())),
+                process: PerProcess::new(),
+                ids: AtomicU64::new(0),
+            }),
+        }
+    }
+}

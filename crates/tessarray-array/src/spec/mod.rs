@@ -1,0 +1,83 @@
+//! What to create: the choices a user makes for a new array, with `Auto` for those left to us.
+
+mod chunks;
+mod metadata;
+mod text;
+
+pub use text::codec_from_text;
+
+use serde_json::{Map, Value};
+use tessarray_buffer::DataType;
+use tessarray_codec::NamedConfig;
+use tessarray_meta::{Format, KeyEncoding};
+
+/// How the array is cut for reading (the inner chunk when there are shards).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ChunkChoice {
+    #[default]
+    Auto,
+    Shape(Vec<u64>),
+}
+
+/// What is stored as one object.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ShardChoice {
+    /// No shards: every chunk is an object.
+    #[default]
+    None,
+    Auto,
+    Shape(Vec<u64>),
+}
+
+/// Codecs of one kind.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum CodecChoice {
+    #[default]
+    Auto,
+    /// Exactly these; may be empty.
+    List(Vec<NamedConfig>),
+}
+
+/// A new array. Build one with [`ArraySpec::new`] and change what differs from the defaults.
+#[derive(Debug, Clone)]
+pub struct ArraySpec {
+    pub shape: Vec<u64>,
+    pub data_type: DataType,
+    pub chunks: ChunkChoice,
+    pub shards: ShardChoice,
+    /// Array-to-array codecs; `Auto` is none.
+    pub filters: CodecChoice,
+    /// Array-to-bytes codec; `Auto` is `bytes`, little-endian, or the variable-length codec of the data type.
+    pub serializer: CodecChoice,
+    /// Bytes-to-bytes codecs; `Auto` is blosc(lz4, level 5, byte shuffle by element size) and crc32c.
+    pub compressors: CodecChoice,
+    /// In its Zarr JSON form; `None` is the data type's zero.
+    pub fill_value: Option<Value>,
+    /// `true`: chunks are stored in Fortran order.
+    pub fortran_order: bool,
+    pub format: Format,
+    pub attributes: Map<String, Value>,
+    pub key_encoding: Option<KeyEncoding>,
+    pub dimension_names: Option<Vec<Option<String>>>,
+}
+
+impl ArraySpec {
+    /// An array of this shape and type, everything else left to us.
+    pub fn new(shape: &[u64], data_type: DataType) -> Self {
+        Self {
+            shape: shape.to_vec(),
+            data_type,
+            chunks: ChunkChoice::Auto,
+            shards: ShardChoice::None,
+            filters: CodecChoice::Auto,
+            serializer: CodecChoice::Auto,
+            compressors: CodecChoice::Auto,
+            fill_value: None,
+            fortran_order: false,
+            format: Format::V3,
+            attributes: Map::new(),
+            key_encoding: None,
+            dimension_names: None,
+        }
+    }
+}

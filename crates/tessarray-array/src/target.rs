@@ -1,0 +1,26 @@
+//! What a plan is run against: one array's metadata and layout, and the store it is in.
+
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::session::Session;
+use std::sync::Arc;
+use tessarray_meta::ArrayMetadata;
+use tessarray_store::{Key, Prefix, Store};
+
+/// One state of one array.
+pub(crate) struct Target<'a> {
+    pub session: &'a Session,
+    pub store: &'a Arc<dyn Store>,
+    /// Tells this array's cached indexes from those of other stores with equal keys.
+    pub id: u64,
+    pub prefix: &'a Prefix,
+    pub metadata: &'a ArrayMetadata,
+    pub layout: &'a Layout,
+}
+
+impl Target<'_> {
+    /// The store key of the object at these coordinates.
+    pub(crate) fn chunk_key(&self, at: &[u64]) -> Result<Key> {
+        Ok(self.prefix.key(&self.metadata.chunk_key(at))?)
+    }
+}
