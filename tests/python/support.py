@@ -44,14 +44,14 @@ def answer(**values):
 """
 
 
-class Died(Exception):
+class DiedError(Exception):
     """A child process was ended by a signal or an abort, or ended with a trace."""
 
 
 def in_new_process(body: str, *arguments: Any, timeout: float = 120, **environment: str) -> dict[str, Any]:
     """Run `body` in a fresh Python with tessarray imported; returns what it passed to `answer(...)` last.
 
-    `sys.argv[1:]` holds the arguments. A panic, an abort or an exception is `Died` with what it printed.
+    `sys.argv[1:]` holds the arguments. A panic, an abort or an exception is `DiedError` with what it printed.
     """
     source = PREAMBLE + textwrap.dedent(body)
     done = subprocess.run(
@@ -63,7 +63,7 @@ def in_new_process(body: str, *arguments: Any, timeout: float = 120, **environme
         env={**os.environ, **environment},
     )
     if done.returncode != 0:
-        raise Died(f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+        raise DiedError(f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
     answers = [line for line in done.stdout.splitlines() if line.startswith("{")]
     result: dict[str, Any] = json.loads(answers[-1])
     return result

@@ -175,7 +175,7 @@ def test_a_selection_that_numpy_refuses_is_an_error_and_touches_nothing(selectio
 @pytest.mark.parametrize("shape", [(3,), (2, 2), (5, 8), (6, 7)])
 def test_a_value_that_does_not_broadcast_is_an_error_and_touches_nothing(shape):
     array, values = filled(Layout((5, 7), (2, 3), (4, 3), None, "C", 3))
-    with pytest.raises(ValueError, match="shape|broadcast"):
+    with pytest.raises(ValueError, match=r"shape|broadcast"):
         array[...] = np.ones(shape, "int32")
     same(array[...], values)
 
