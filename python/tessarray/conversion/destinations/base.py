@@ -1,0 +1,67 @@
+"""What a destination must do. Writes of different blocks may overlap unless `lock` forbids it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from tessarray.conversion.layout import Layout
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+
+
+@dataclass(frozen=True)
+class Target:
+    """One array to make: what the source says of it, and the layout chosen for it."""
+
+    spec: ArraySpec
+    layout: Layout
+
+
+class Destination(Protocol):
+    """A store in the making, inside the partial folder."""
+
+    kind: str
+    sharding: bool
+    resumable: bool
+    lock: AbstractContextManager[Any]
+
+    def check(self, spec: ArraySpec) -> None:
+        """Raise `UnsupportedVariableError` if an array cannot be held; the message ends with the reason."""
+
+    def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Make groups and empty arrays, before any write."""
+
+    def reopen(self, targets: Sequence[Target]) -> None:
+        """Go on with what an interrupted run created; only called if `resumable`."""
+
+    def write(self, path: str, region: Region, values: NDArray) -> None:
+        """Store one block."""
+
+    def read(self, path: str, region: Region) -> NDArray:
+        """Read a region back, to verify it."""
+
+    def stored_dtype(self, spec: ArraySpec) -> np.dtype[Any]:
+        """The type that values are compared as: the source's, in native byte order, where nothing is lost."""
+
+    def finish(self) -> Path:
+        """Complete what was written and return the file or folder that goes to the final place."""
+
+    def close(self) -> None:
+        """Give files back; called in any case."""
+
+
+def open_destination(final: Path, folder: Path, compressors: Any, zarr_format: int) -> Destination:
+    """The destination for a name: `.nc`, `.nc4` and `.cdf` are netCDF-4, `.zip` a zipped Zarr, all else a Zarr folder."""
+    suffix = final.suffix.lower()
+    if suffix in (".nc", ".nc4", ".cdf"):
+        from tessarray.conversion.destinations.netcdf import NetCDFDestination
+
+        return NetCDFDestination(folder, compressors)
+    from tessarray.conversion.destinations.zarr import ZarrDestination
+
+    return ZarrDestination(folder, compressors, zarr_format, zipped=suffix == ".zip")

@@ -1,0 +1,140 @@
+"""A Zarr hierarchy, written by the engine. A zip is packed from the finished folder, so that it can be resumed too."""
+
+from __future__ import annotations
+
+import contextlib
+import zipfile
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tessarray.conversion import _engine as tessarray
+from tessarray.conversion.attributes import NOTES, attribute_types, encode_fill, to_json
+from tessarray.conversion.destinations.base import Target
+from tessarray.conversion.errors import UnsupportedVariableError
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+from tessarray.conversion.sources.zarr import V2_DIMENSIONS
+
+STORE = "store"
+
+
+class ZarrDestination:
+    """Arrays with shards, dimension names and consolidated metadata under `folder/store`."""
+
+    kind = "Zarr"
+    resumable = True
+    lock: AbstractContextManager[Any] = contextlib.nullcontext()
+
+    def __init__(self, folder: Path, compressors: Any, zarr_format: int, zipped: bool) -> None:
+        self.sharding = zarr_format == 3
+        self._folder, self._store = folder, folder / STORE
+        self._compressors, self._format, self._zipped = compressors, zarr_format, zipped
+        self._arrays: dict[str, Any] = {}
+        self._grouped = False
+
+    def check(self, spec: ArraySpec) -> None:
+        dtype = spec.dtype
+        if dtype.kind == "O":
+            raise UnsupportedVariableError("values of variable length or compound type")
+        if dtype.kind == "V":
+            raise UnsupportedVariableError(f"type {dtype}")
+        if dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16):
+            raise UnsupportedVariableError(f"type {dtype}, which Zarr has not")
+
+    def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        for group in groups:
+            attrs = to_json(group.attrs) | self._notes(group, targets)
+            tessarray.create_group(
+                str(self._store), path=group.path, zarr_format=self._format, attributes=attrs, overwrite=False
+            )
+        self._grouped = bool(groups)
+        for target in targets:
+            self._arrays[target.spec.path] = self._create(target)
+
+    def _notes(self, group: GroupSpec, targets: Sequence[Target]) -> dict[str, Any]:
+        """What JSON would forget about this group's attributes, its arrays' and its dimensions."""
+        types = {"": attribute_types(group.attrs)}
+        for target in targets:
+            parent, _, name = target.spec.path.rpartition("/")
+            if parent == group.path:
+                types[name] = attribute_types(target.spec.attrs)
+        notes: dict[str, Any] = {"types": {name: found for name, found in types.items() if found}}
+        notes["unlimited"] = list(group.unlimited)
+        kept = {name: value for name, value in notes.items() if value}
+        return {NOTES: kept} if kept and NOTES not in group.attrs else {}
+
+    def _create(self, target: Target) -> Any:
+        spec, layout = target.spec, target.layout
+        attrs = to_json({name: value for name, value in spec.attrs.items() if name != "_FillValue"})
+        options: dict[str, Any] = {}
+        if self._format == 3:
+            fill = encode_fill(spec.attrs["_FillValue"], spec.dtype) if "_FillValue" in spec.attrs else None
+            attrs |= {"_FillValue": fill} if fill is not None else {}
+            options["dimension_names"] = spec.dims
+        elif spec.dims is not None:
+            attrs[V2_DIMENSIONS] = list(spec.dims)
+        if self._compressors != "auto":
+            options["compressors"] = self._compressors
+        return tessarray.create_array(
+            str(self._store),
+            name=spec.path or None,
+            shape=spec.shape,
+            dtype=self.stored_dtype(spec),
+            chunks=layout.chunks,
+            shards=layout.shards,
+            fill_value=_fill_value(spec),
+            zarr_format=self._format,
+            attributes=attrs,
+            **options,
+        )
+
+    def reopen(self, targets: Sequence[Target]) -> None:
+        for target in targets:
+            path = target.spec.path
+            self._arrays[path] = tessarray.open_array(str(self._store), path=path, mode="r+")
+        self._grouped = bool(targets) and targets[0].spec.path != ""
+
+    def write(self, path: str, region: Region, values: NDArray) -> None:
+        self._arrays[path][region if region else ...] = values
+
+    def read(self, path: str, region: Region) -> NDArray:
+        return np.asarray(self._arrays[path][region if region else ...])
+
+    def stored_dtype(self, spec: ArraySpec) -> np.dtype[Any]:
+        if spec.dtype.kind == "T":
+            return np.dtypes.StringDType()
+        return spec.dtype.newbyteorder("=")
+
+    def finish(self) -> Path:
+        if self._grouped:
+            tessarray.consolidate_metadata(str(self._store))
+        if not self._zipped:
+            return self._store
+        packed = self._folder / "store.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+            for item in sorted(self._store.rglob("*")):
+                if item.is_file():
+                    archive.write(item, item.relative_to(self._store).as_posix())
+        return packed
+
+    def close(self) -> None:
+        self._arrays = {}
+
+
+def _fill_value(spec: ArraySpec) -> Any:
+    """The Zarr fill value: the source's where it fits the type, else the type's zero."""
+    if spec.dtype.kind == "T":
+        return spec.fill_value if isinstance(spec.fill_value, str) else ""
+    native = spec.dtype.newbyteorder("=")
+    zero = np.zeros((), native)[()]
+    if spec.fill_value is None:
+        return zero
+    if native.kind in "iu" and encode_fill(spec.fill_value, native) is None:
+        return zero
+    try:
+        return np.asarray(spec.fill_value).reshape(-1)[0].astype(native)
+    except (TypeError, ValueError, IndexError):
+        return zero

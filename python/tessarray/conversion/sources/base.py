@@ -1,0 +1,68 @@
+"""What the sources share: the identity of a file, the lock of the HDF5 libraries, and imports that may fail."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from tessarray.conversion.errors import FormatError
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+
+# The netCDF and HDF5 C libraries are not safe to call from two threads, whatever the file.
+LIBRARY_LOCK = threading.RLock()
+
+
+class BaseSource:
+    """A source of no file whose reads may overlap; formats override what differs."""
+
+    kind = "values"
+    lock: AbstractContextManager[Any] = contextlib.nullcontext()
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.warnings: list[str] = []
+
+    def groups(self) -> Sequence[GroupSpec]:
+        raise NotImplementedError
+
+    def arrays(self) -> Sequence[ArraySpec]:
+        raise NotImplementedError
+
+    def read(self, path: str, region: Region) -> NDArray:
+        raise NotImplementedError
+
+    def identity(self) -> dict[str, Any]:
+        return {"source": self.label}
+
+    def close(self) -> None:
+        return None
+
+
+class FileSource(BaseSource):
+    """A source that is one file or directory."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self.path = path
+
+    def identity(self) -> dict[str, Any]:
+        found = self.path.stat()
+        return {"source": str(self.path.resolve()), "size": found.st_size, "mtime_ns": found.st_mtime_ns}
+
+
+def need(module: str, what: str) -> Any:
+    """Import an optional package, or say which one reads `what`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise FormatError(f"{what}: reading it needs {module}; install tessarray[convert]") from error
+
+
+def contiguous_chunk(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The natural chunk of values that lie flat: one slab along the first axis."""
+    return (1, *(max(extent, 1) for extent in shape[1:])) if len(shape) > 1 else tuple(max(n, 1) for n in shape)

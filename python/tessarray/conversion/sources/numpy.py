@@ -1,0 +1,113 @@
+"""`.npy` and `.npz` files, mapped into memory where they lie flat. Pickled arrays are refused."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy_format
+
+from tessarray.conversion.errors import FormatError
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+from tessarray.conversion.sources.base import FileSource, contiguous_chunk
+
+
+class NpySource(FileSource):
+    """One array in a `.npy` file: the root of the store."""
+
+    kind = "npy"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        try:
+            self._values = np.lib.format.open_memmap(path, mode="r")
+        except (ValueError, OSError, EOFError) as error:
+            raise FormatError(f"{path}: not readable as npy: {error}") from error
+
+    def groups(self) -> list[GroupSpec]:
+        return []
+
+    def arrays(self) -> list[ArraySpec]:
+        values = self._values
+        return [ArraySpec("", values.shape, values.dtype, chunk=contiguous_chunk(values.shape))]
+
+    def read(self, path: str, region: Region) -> NDArray:
+        return np.array(self._values[region])
+
+    def close(self) -> None:
+        del self._values
+
+
+class NpzSource(FileSource):
+    """The arrays of a `.npz` file. A stored (uncompressed) member is mapped; a deflated one is decoded whole, once."""
+
+    kind = "npz"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._loaded: dict[str, NDArray] = {}
+        try:
+            self._zip = zipfile.ZipFile(path)
+            self._specs = [self._spec(info) for info in self._zip.infolist() if info.filename.endswith(".npy")]
+        except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+            raise FormatError(f"{path}: not readable as npz: {error}") from error
+
+    def _spec(self, info: zipfile.ZipInfo) -> ArraySpec:
+        name = info.filename.removesuffix(".npy")
+        with self._zip.open(info) as member:
+            shape, dtype = _header(member)
+        # A deflated member cannot be entered in the middle: one read takes it all.
+        flat = info.compress_type == zipfile.ZIP_STORED
+        return ArraySpec(name, shape, dtype, chunk=contiguous_chunk(shape) if flat else tuple(max(n, 1) for n in shape))
+
+    def groups(self) -> list[GroupSpec]:
+        return [GroupSpec("")]
+
+    def arrays(self) -> list[ArraySpec]:
+        return self._specs
+
+    def read(self, path: str, region: Region) -> NDArray:
+        if path not in self._loaded:
+            # One member at a time, so that memory holds no more than the largest.
+            self._loaded = {path: self._open(path)}
+        return np.array(self._loaded[path][region])
+
+    def _open(self, path: str) -> NDArray:
+        info = self._zip.getinfo(f"{path}.npy")
+        if info.compress_type == zipfile.ZIP_STORED:
+            with self._zip.open(info) as member:
+                shape, dtype = _header(member)
+                skipped = member.tell()
+            return np.memmap(self.path, dtype, "r", _data_offset(self.path, info) + skipped, shape, _order(self._zip, info))
+        with self._zip.open(info) as member:
+            return np.asarray(npy_format.read_array(member, allow_pickle=False))
+
+    def close(self) -> None:
+        self._loaded = {}
+        self._zip.close()
+
+
+def _header(member: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = npy_format.read_magic(member)
+    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+    shape, _, dtype = read(member)
+    if dtype.hasobject:
+        raise ValueError("it holds pickled objects, which are not loaded")
+    return shape, dtype
+
+
+def _order(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    with archive.open(info) as member:
+        version = npy_format.read_magic(member)
+        read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+        return "F" if read(member)[1] else "C"
+
+
+def _data_offset(path: Path, info: zipfile.ZipInfo) -> int:
+    """Where a member's bytes begin: after its local header, whose two variable lengths stand at 26 and 28."""
+    with path.open("rb") as file:
+        file.seek(info.header_offset + 26)
+        lengths = np.frombuffer(file.read(4), "<u2")
+    return info.header_offset + 30 + int(lengths.sum())

@@ -1,0 +1,70 @@
+"""Zarr v2 and v3, in a directory or a zip, read by the engine itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tessarray.conversion import _engine as tessarray
+from tessarray.conversion.attributes import decode_fill
+from tessarray.conversion.errors import FormatError
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+from tessarray.conversion.sources.base import FileSource
+
+# Where Zarr v2, by xarray's convention, keeps dimension names.
+V2_DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+
+class ZarrSource(FileSource):
+    """A Zarr array or hierarchy. Reads may overlap."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._arrays: dict[str, Any] = {}
+        self._specs: list[ArraySpec] = []
+        self._groups: list[GroupSpec] = []
+        try:
+            root = tessarray.open(str(path), mode="r")
+            self._visit("", root)
+        except tessarray.TessarrayError as error:
+            raise FormatError(f"{path}: not readable as Zarr: {error}") from error
+        self.kind = f"Zarr v{self._format}"
+
+    def _visit(self, path: str, node: Any) -> None:
+        self._format = node.metadata.zarr_format
+        if isinstance(node, tessarray.Array):
+            self._arrays[path] = node
+            self._specs.append(self._spec(path, node))
+            return
+        self._groups.append(GroupSpec(path, dict(node.attrs)))
+        for name, child in sorted(node.members()):
+            self._visit(f"{path}/{name}" if path else name, child)
+
+    def _spec(self, path: str, array: Any) -> ArraySpec:
+        attrs = dict(array.attrs)
+        dims = attrs.pop(V2_DIMENSIONS, None) if self._format == 2 else array.metadata.dimension_names
+        if self._format == 2 and dims is not None and array.fill_value is not None:
+            # Beside dimension names, xarray takes the fill value of v2 for `_FillValue`.
+            attrs.setdefault("_FillValue", array.fill_value)
+        elif "_FillValue" in attrs:
+            attrs["_FillValue"] = decode_fill(attrs["_FillValue"], np.dtype(array.dtype))
+        names = tuple(dims) if dims is not None and all(dim is not None for dim in dims) else None
+        chunk = tuple(array.shards or array.chunks)
+        return ArraySpec(path, tuple(array.shape), np.dtype(array.dtype), names, attrs, array.fill_value, chunk)
+
+    def groups(self) -> list[GroupSpec]:
+        return self._groups
+
+    def arrays(self) -> list[ArraySpec]:
+        return self._specs
+
+    def read(self, path: str, region: Region) -> NDArray:
+        return np.asarray(self._arrays[path][region if region else ...])
+
+    def identity(self) -> dict[str, Any]:
+        if self.path.is_file():
+            return super().identity()
+        documents = [found for name in ("zarr.json", ".zgroup", ".zarray") if (found := self.path / name).exists()]
+        return {"source": str(self.path.resolve()), "mtime_ns": [found.stat().st_mtime_ns for found in documents]}
