@@ -1,7 +1,9 @@
 //! What can go wrong with a store: each variant is a decision the caller can take.
 
+use std::fmt::Display;
 use std::io;
 
+/// What every store call returns.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// A failed store call. Names the key, what was expected and what was found.
@@ -33,7 +35,9 @@ pub enum StoreError {
     #[error("{store}: {reason}")]
     Corrupt { store: String, reason: String },
     /// A durable write's fsync failed: what is on disk is unknown, and this handle refuses further writes.
-    #[error("{key}: an fsync failed earlier ({reason}); this handle takes no further writes: open the store again")]
+    #[error(
+        "{key}: an fsync failed earlier ({reason}); this handle takes no further writes: open the store again"
+    )]
     Poisoned { key: String, reason: String },
     /// The operating system or service said no.
     #[error("{key}: {action}: {source}")]
@@ -47,4 +51,15 @@ pub enum StoreError {
     /// An update's decision function gave up; carries its reason unchanged.
     #[error(transparent)]
     Decision(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// A failed system call on a value; a full disk or quota becomes [`StoreError::Full`].
+    pub fn io(key: impl Display, action: &'static str, source: io::Error) -> Self {
+        let key = key.to_string();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { key },
+            _ => Self::Io { key, action, source },
+        }
+    }
 }

@@ -1,0 +1,58 @@
+//! A range asked for, against the size found.
+
+use crate::{ByteRange, Key, ReadRequest, Result, StoreError, Version};
+
+/// Offset and length of a range in a value of `size` bytes; `OutOfRange` before anything is allocated.
+pub(crate) fn resolve(key: &Key, range: ByteRange, size: u64) -> Result<(u64, u64)> {
+    match range {
+        ByteRange::All => Ok((0, size)),
+        ByteRange::Suffix { length } => {
+            let length = length.min(size);
+            Ok((size - length, length))
+        }
+        ByteRange::Span { offset, length } => match offset.checked_add(length) {
+            Some(end) if end <= size => Ok((offset, length)),
+            _ => Err(StoreError::OutOfRange { key: key.to_string(), offset, length, size }),
+        },
+    }
+}
+
+/// The same in memory.
+pub(crate) fn resolve_in_memory(key: &Key, range: ByteRange, size: usize) -> Result<std::ops::Range<usize>> {
+    let (offset, length) = resolve(key, range, as_u64(size))?;
+    let offset = to_usize(key, offset)?;
+    Ok(offset..offset + to_usize(key, length)?)
+}
+
+/// Refuses a value that is not at the version the caller saw (an absent one has none).
+pub(crate) fn check_version(request: &ReadRequest, found: Option<&Version>) -> Result<()> {
+    match &request.expect {
+        Some(expected) if found != Some(expected) => {
+            Err(StoreError::Changed { key: request.key.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A length that must fit the address space; `Io` with `OutOfMemory` where it does not.
+pub(crate) fn to_usize(key: &Key, length: u64) -> Result<usize> {
+    usize::try_from(length).map_err(|_| StoreError::Io {
+        key: key.to_string(),
+        action: "allocate",
+        source: std::io::ErrorKind::OutOfMemory.into(),
+    })
+}
+
+/// A length in memory as a length in a file.
+pub(crate) fn as_u64(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// Calls `answer(first, run)` for each run of requests for equal keys.
+pub(crate) fn by_key(requests: &[ReadRequest], mut answer: impl FnMut(usize, &[ReadRequest])) {
+    let mut first = 0;
+    for run in requests.chunk_by(|a, b| a.key == b.key) {
+        answer(first, run);
+        first += run.len();
+    }
+}

@@ -1,0 +1,151 @@
+//! The bytes of one entry.
+
+use super::parse::{Entry, Fields, LOCAL, LOCAL_SIZE, Method, corrupt};
+use crate::{Key, Result, StoreError, positional, span};
+use bytes::Bytes;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::fs::File;
+use std::path::Path;
+
+/// A deflated entry up to this size is inflated once for a run of requests; larger ones once for each.
+const KEPT: u64 = 64 << 20;
+
+pub(super) struct Source<'a> {
+    pub(super) file: &'a File,
+    pub(super) store: &'a Path,
+    pub(super) key: &'a Key,
+    pub(super) entry: &'a Entry,
+}
+
+impl Source<'_> {
+    /// A range that lies inside the entry. `inflated` carries the whole of a deflated entry from call to call.
+    pub(super) fn read(&self, offset: u64, length: u64, inflated: &mut Option<Bytes>) -> Result<Bytes> {
+        if let Some(whole) = inflated {
+            return self.slice(whole, offset, length);
+        }
+        let data = self.data()?;
+        match self.entry.method {
+            Method::Stored => {
+                let bytes = self.bytes(data.saturating_add(offset), length)?;
+                // A part cannot be checked: the codecs above do that.
+                if length == self.entry.size {
+                    self.check(crc(&bytes))?;
+                }
+                Ok(bytes.into())
+            }
+            Method::Deflated if self.entry.size <= KEPT => {
+                let whole = Bytes::from(self.inflate(data, 0, self.entry.size)?);
+                let part = self.slice(&whole, offset, length);
+                *inflated = Some(whole);
+                part
+            }
+            Method::Deflated => Ok(self.inflate(data, offset, length)?.into()),
+        }
+    }
+
+    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> Result<Bytes> {
+        let start = span::to_usize(self.key, offset)?;
+        let end = start.saturating_add(span::to_usize(self.key, length)?);
+        if end > whole.len() {
+            return Err(self.damaged("it is shorter than the directory says"));
+        }
+        Ok(whole.slice(start..end))
+    }
+
+    fn damaged(&self, reason: &str) -> StoreError {
+        corrupt(&self.store.display().to_string(), format!("{}: {reason}", self.key))
+    }
+
+    fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
+        let length = span::to_usize(self.key, length)?;
+        positional::read_vec_at(self.file, length, offset)
+            .map_err(|error| StoreError::io(self.key, "read", error))
+    }
+
+    fn check(&self, found: u32) -> Result<()> {
+        let expected = self.entry.crc;
+        if found == expected {
+            return Ok(());
+        }
+        Err(self.damaged(&format!("its CRC-32 is {found:08x}, and should be {expected:08x}")))
+    }
+
+    /// Where the bytes begin, from the local header, which must agree with the directory.
+    fn data(&self) -> Result<u64> {
+        let header = self.bytes(self.entry.header, LOCAL_SIZE + span::as_u64(self.key.as_str().len()))?;
+        let mut fields = Fields(&header);
+        let mut parse = || {
+            let magic = fields.u32()?;
+            fields.take(22)?; // as in the directory
+            let (name, extra) = (fields.u16()?, fields.u16()?);
+            let same = magic == LOCAL
+                && usize::from(name) == self.key.as_str().len()
+                && fields.0 == self.key.as_str().as_bytes();
+            same.then(|| LOCAL_SIZE + u64::from(name) + u64::from(extra))
+        };
+        let length =
+            parse().ok_or_else(|| self.damaged("its local header does not agree with the directory"))?;
+        let data = self.entry.header.saturating_add(length);
+        if data.saturating_add(self.entry.packed) > self.entry.limit {
+            return Err(self.damaged("it overlaps what follows it"));
+        }
+        Ok(data)
+    }
+
+    /// Inflates the whole entry, keeps the range, checks size and CRC-32. Needs the range and 64 KiB twice.
+    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> Result<Vec<u8>> {
+        const STEP: usize = 64 << 10;
+        let mut kept: Vec<u8> = Vec::new();
+        kept.try_reserve_exact(span::to_usize(self.key, length)?)
+            .map_err(|error| StoreError::io(self.key, "allocate", error.into()))?;
+        let (mut input, mut output) = (vec![0; STEP], vec![0; STEP]);
+        let (mut inflater, mut sum) = (Decompress::new(false), Crc::new());
+        let (mut filled, mut used) = (0_usize, 0_usize);
+        let mut read = 0_u64;
+        loop {
+            if used == filled && read < self.entry.packed {
+                let next = usize::try_from(self.entry.packed - read).unwrap_or(STEP).min(STEP);
+                let buffer = input.get_mut(..next).unwrap_or_default();
+                positional::read_exact_at(self.file, buffer, data.saturating_add(read))
+                    .map_err(|error| StoreError::io(self.key, "read", error))?;
+                read += span::as_u64(next);
+                (filled, used) = (next, 0);
+            }
+            let (consumed, produced) = (inflater.total_in(), inflater.total_out());
+            let status = inflater
+                .decompress(input.get(used..filled).unwrap_or_default(), &mut output, FlushDecompress::None)
+                .map_err(|_| self.damaged("its deflate stream is damaged"))?;
+            used += usize::try_from(inflater.total_in() - consumed).unwrap_or(0);
+            let after = inflater.total_out();
+            if after > self.entry.size {
+                return Err(self.damaged("it is longer than the directory says"));
+            }
+            let fresh = output.get(..usize::try_from(after - produced).unwrap_or(0)).unwrap_or_default();
+            sum.update(fresh);
+            // The part of what came out that lies in the range.
+            let from = offset.max(produced).min(after) - produced;
+            let to = offset.saturating_add(length).clamp(produced, after) - produced;
+            if let (Ok(from), Ok(to)) = (usize::try_from(from), usize::try_from(to)) {
+                kept.extend_from_slice(fresh.get(from..to).unwrap_or_default());
+            }
+            match status {
+                Status::StreamEnd => break,
+                _ if inflater.total_in() == consumed && after == produced => {
+                    return Err(self.damaged("its deflate stream ends too early"));
+                }
+                _ => {}
+            }
+        }
+        if inflater.total_out() != self.entry.size {
+            return Err(self.damaged("it is shorter than the directory says"));
+        }
+        self.check(sum.sum())?;
+        Ok(kept)
+    }
+}
+
+fn crc(bytes: &[u8]) -> u32 {
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
