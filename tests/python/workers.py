@@ -63,10 +63,8 @@ def overwrite_for_ever(path: str, seed: int, first: int, pipe: Connection) -> No
     while True:
         value += 1
         shard = int(rng.integers(4))
-        if rng.random() < 0.6:
-            chunks = list(range(shard * 4, shard * 4 + 4))
-        else:
-            chunks = [shard * 4 + int(rng.integers(4))]
+        whole = rng.random() < 0.6
+        chunks = list(range(shard * 4, shard * 4 + 4)) if whole else [shard * 4 + int(rng.integers(4))]
         pipe.send(("will", value, chunks))
         start, stop = chunks[0] * 4096, (chunks[-1] + 1) * 4096
         array[start:stop] = np.full(stop - start, value, "int64")
