@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(Prefix::root().parent(), None);
         let key = prefix.key("c/0/1").unwrap();
         assert_eq!(key.as_str(), "a/b/c/0/1");
-        assert_eq!((key.name(), key.parent().as_str()), ("1", "a/b/c/"));
+        assert_eq!((key.name(), key.parent().as_str()), ("1", "a/b/c/0/"));
         assert_eq!(Key::new("x").unwrap().parent(), Prefix::root());
         assert!(prefix.contains(&key) && !prefix.contains(&Key::new("a/bc").unwrap()));
         assert_eq!(prefix.join("d").unwrap().as_str(), "a/b/d/");

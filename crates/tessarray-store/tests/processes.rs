@@ -1,4 +1,5 @@
 //! Several processes on one directory: locks, kills, and a full disk. The children are this test binary itself.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -37,7 +37,7 @@ pub fn puts_and_ranges(store: &dyn Store) {
     let bad = [span(0, 11), span(11, 0), span(u64::MAX, 2), span(2, u64::MAX), span(1 << 62, 1 << 62)];
     for answer in collect(store, &bad.map(|range| request("a/b", range))) {
         match answer {
-            Err(StoreError::OutOfRange { key, size: 10, .. }) => assert_eq!(key, "a/b"),
+            Err(StoreError::OutOfRange { key, size: 10, .. }) => assert!(key.ends_with("a/b")),
             other => panic!("expected OutOfRange, got {other:?}"),
         }
     }
@@ -61,7 +61,7 @@ pub fn conditional_puts(store: &dyn Store) {
     let name = key("x/y");
     let first = store.put(&name, &[b"one"], PutMode::Create).unwrap();
     match store.put(&name, &[b"two"], PutMode::Create) {
-        Err(StoreError::Exists { key }) => assert_eq!(key, "x/y"),
+        Err(StoreError::Exists { key }) => assert!(key.ends_with("x/y")),
         other => panic!("expected Exists, got {other:?}"),
     }
     assert_eq!(whole(store, &name).unwrap(), b"one");
@@ -70,7 +70,7 @@ pub fn conditional_puts(store: &dyn Store) {
     assert_ne!(first, second);
     for stale in [first, Version("nonsense".into())] {
         match store.put(&name, &[b"three"], PutMode::IfMatch(stale)) {
-            Err(StoreError::Changed { key }) => assert_eq!(key, "x/y"),
+            Err(StoreError::Changed { key }) => assert!(key.ends_with("x/y")),
             other => panic!("expected Changed, got {other:?}"),
         }
     }

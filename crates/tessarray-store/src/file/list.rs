@@ -99,7 +99,7 @@ fn look(store: &FileStore, prefix: &Prefix, folder: &Folder) -> Result<Found> {
 fn walk(
     store: &FileStore,
     prefix: &Prefix,
-    mut visit: impl FnMut(&Prefix, &Folder, &str) -> io::Result<()>,
+    mut visit: impl FnMut(&Prefix, &Folder, &str, EntryKind) -> io::Result<()>,
 ) -> Result<Vec<Prefix>> {
     let mut levels = vec![prefix.clone()];
     let mut next = 0;
@@ -111,7 +111,7 @@ fn walk(
             let Some(name) = name.to_str() else { continue };
             match kind {
                 EntryKind::Folder => levels.extend(level.join(name).ok()),
-                _ => match visit(&level, &folder, name) {
+                _ => match visit(&level, &folder, name, kind) {
                     Err(error) if !is_absent(&error) => {
                         return Err(StoreError::io(format!("{level}{name}"), "remove", error));
                     }
@@ -128,14 +128,15 @@ const PASSES: u32 = 16;
 
 pub(super) fn delete(store: &FileStore, prefix: &Prefix) -> Result<()> {
     for _ in 0..PASSES {
-        let levels = walk(store, prefix, |level, folder, name| match name.strip_suffix(LOCK_SUFFIX) {
-            None => folder.unlink(name),
+        let levels = walk(store, prefix, |level, folder, name, kind| {
+            let value = name.strip_suffix(LOCK_SUFFIX).filter(|_| kind == EntryKind::File);
+            let Some(key) = value.and_then(|value| level.key(value).ok()) else { return folder.unlink(name) };
             // Wait for a writer at work; what it puts is found in the next pass.
-            Some(value) => match level.key(value).ok().map(|key| store.lock_existing(&key).map(drop)) {
-                Some(Err(StoreError::Io { source, .. })) => Err(source),
-                Some(Err(error)) => Err(io::Error::other(error)),
-                _ => Ok(()),
-            },
+            match store.lock_existing(&key) {
+                Err(StoreError::Io { source, .. }) => Err(source),
+                Err(error) => Err(io::Error::other(error)),
+                Ok(_) => Ok(()),
+            }
         })?;
         let mut left = false;
         for level in levels.iter().rev() {
@@ -183,8 +184,9 @@ impl FileStore {
     /// The lock files under a prefix: those of writers at work, and those that killed writers left. Costs a listing.
     pub fn leftovers(&self, prefix: &Prefix) -> Result<Vec<Leftover>> {
         let mut found = Vec::new();
-        walk(self, prefix, |level, folder, name| {
-            if name.ends_with(LOCK_SUFFIX)
+        walk(self, prefix, |level, folder, name, kind| {
+            if kind == EntryKind::File
+                && name.ends_with(LOCK_SUFFIX)
                 && let Some(facts) = folder.stat(name)?
             {
                 found.push(self.leftover(level, name, facts.size));
@@ -199,8 +201,9 @@ impl FileStore {
     pub fn remove_leftovers(&self, prefix: &Prefix) -> Result<Vec<Leftover>> {
         self.writable(prefix.as_str(), "remove leftovers of")?;
         let mut removed = Vec::new();
-        walk(self, prefix, |level, folder, name| {
-            if name.ends_with(LOCK_SUFFIX)
+        walk(self, prefix, |level, folder, name, kind| {
+            if kind == EntryKind::File
+                && name.ends_with(LOCK_SUFFIX)
                 && let Some(size) = remove_if_idle(folder, name)?
             {
                 removed.push(self.leftover(level, name, size));

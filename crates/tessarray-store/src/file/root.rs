@@ -259,7 +259,13 @@ impl Root {
         if self.verified.read().unwrap_or_else(PoisonError::into_inner).contains(path) {
             return Ok(true);
         }
-        let Some(found) = present(self.path.join(path).canonicalize())? else { return Ok(false) };
+        let Some(found) = present(self.path.join(path).canonicalize())? else {
+            // Absent in here, or absent out there? The latter is refused as what is there would be.
+            if let Some((holder, _)) = path.rsplit_once('/') {
+                self.verify(holder)?;
+            }
+            return Ok(false);
+        };
         if !found.starts_with(self.path.canonicalize()?) {
             return Err(Refusal::Outside);
         }

@@ -89,9 +89,9 @@ fn every_failing_step_of_a_write_leaves_the_old_value_and_no_file() {
             let leftovers = store.leftovers(&Prefix::root()).unwrap();
             // A file that could not be locked belongs to whoever locks it next.
             assert_eq!(leftovers.len(), usize::from(step == Lock), "{step:?}");
-            assert_eq!(store.remove_leftovers(&Prefix::root()).unwrap(), leftovers);
-            assert_eq!(store.leftovers(&Prefix::root()).unwrap(), []);
             let reopened = FileStore::new(store.root()).unwrap();
+            assert_eq!(reopened.remove_leftovers(&Prefix::root()).unwrap(), leftovers);
+            assert_eq!(store.leftovers(&Prefix::root()).unwrap(), []);
             put(&reopened, "a/b", "newer");
         }
     }
