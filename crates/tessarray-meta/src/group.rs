@@ -83,6 +83,8 @@ impl GroupMetadata {
 pub(crate) fn group_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<GroupMetadata> {
     let attributes = object.attributes()?;
     let consolidated = match object.optional("consolidated_metadata") {
+        // zarr-python 3.0 wrote null into groups that were not consolidated.
+        Some(Value::Null) => None,
         Some(value) => consolidated_from_v3(value, limits, &object.path().key("consolidated_metadata"))?,
         None => None,
     };

@@ -1,7 +1,7 @@
 //! Strict JSON: bounded size and depth, no duplicate members, no numbers that JSON cannot hold.
 
 use crate::{Limits, MetaError, Path, Result};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::RefCell;
 use std::fmt;

@@ -65,7 +65,7 @@ mod tests {
                 for coords in [vec![], vec![0], vec![10, 0, u64::MAX]] {
                     let key = encoding.encode(&coords);
                     assert_eq!(encoding.decode(&key, coords.len()), Some(coords.clone()), "{key}");
-                    assert_eq!(encoding.decode(&key, coords.len() + 1), None);
+                    assert_eq!(encoding.decode(&key, coords.len() + 2), None);
                 }
             }
         }
