@@ -1,0 +1,62 @@
+//! Blosc as a codec of a chain.
+
+use super::header::HEADER;
+use super::{BloscConfig, decode, encode};
+use crate::{BytesCodec, EncodedSize, NamedConfig, Result};
+
+/// Blosc 1: shuffles and compresses a chunk in blocks that decode on their own.
+///
+/// Frames are those of C-Blosc 1.21 and read by it, hence by numcodecs, zarr-python, TensorStore and zarrs; what they
+/// write is read here. A frame is never more than 16 bytes longer than its data, which are at most 2 GiB less 17 bytes.
+/// The format has no checksum: put `crc32c` after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BloscCodec {
+    config: BloscConfig,
+}
+
+impl BloscCodec {
+    /// A codec of these settings; refuses any out of range.
+    pub fn new(config: BloscConfig) -> Result<Self> {
+        config.check()?;
+        Ok(Self { config })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &BloscConfig {
+        &self.config
+    }
+}
+
+impl BytesCodec for BloscCodec {
+    fn config(&self) -> NamedConfig {
+        self.config.to_v3()
+    }
+
+    fn config_v2(&self) -> Option<NamedConfig> {
+        Some(self.config.to_v2())
+    }
+
+    fn encoded_size(&self, decoded: usize) -> EncodedSize {
+        EncodedSize::AtMost(decoded.saturating_add(HEADER))
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        encode::encode(&self.config, input, out)
+    }
+
+    fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
+        decode::decode(input, out)
+    }
+
+    fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
+        decode::decode_bounded(input, limit, out)
+    }
+
+    fn block_len(&self, input: &[u8], decoded: usize) -> Result<Option<usize>> {
+        decode::block_len(input, decoded)
+    }
+
+    fn decode_block(&self, input: &[u8], decoded: usize, block: usize, out: &mut [u8]) -> Result<()> {
+        decode::decode_block(input, decoded, block, out)
+    }
+}

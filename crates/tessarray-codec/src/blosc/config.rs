@@ -1,0 +1,153 @@
+//! The settings of a blosc codec, and their JSON.
+
+use super::Compressor;
+use crate::{ChunkSpec, CodecError, NamedConfig, Result};
+use serde_json::{Map, Value};
+
+/// What is done to a block before compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// Nothing (`noshuffle`, 0).
+    None,
+    /// The bytes of the elements are grouped by their place in the element (`shuffle`, 1).
+    Bytes,
+    /// The bits are (`bitshuffle`, 2).
+    Bits,
+}
+
+/// The settings of a blosc codec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BloscConfig {
+    /// The compressor of the blocks (`cname`).
+    pub compressor: Compressor,
+    /// 0 (store) to 9 (smallest).
+    pub level: u8,
+    pub filter: Filter,
+    /// Bytes of one element, at least 1. Above 255, Blosc treats the data as single bytes.
+    pub typesize: usize,
+    /// Decoded bytes of a block; 0 lets the level and the compressor decide, as C-Blosc does.
+    pub blocksize: usize,
+}
+
+impl Default for BloscConfig {
+    /// numcodecs' defaults for elements of one byte: lz4, level 5, byte shuffle, automatic blocks.
+    fn default() -> Self {
+        Self { compressor: Compressor::Lz4, level: 5, filter: Filter::Bytes, typesize: 1, blocksize: 0 }
+    }
+}
+
+const SETTINGS: [&str; 5] = ["cname", "clevel", "shuffle", "typesize", "blocksize"];
+
+impl BloscConfig {
+    /// From Zarr v3 settings (`shuffle` a word) or numcodecs' (`shuffle` a number, -1 for automatic). A missing
+    /// setting has numcodecs' default; a missing element size is the chunk's.
+    pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
+        let settings = &config.configuration;
+        if let Some(key) = settings.keys().find(|key| !SETTINGS.contains(&key.as_str())) {
+            return Err(config_error(format!("unknown setting {key:?}")));
+        }
+        // Variable-length elements have become plain bytes when they get here.
+        let itemsize = if spec.data_type.is_variable() { 1 } else { spec.data_type.size().max(1) };
+        let mut out = Self { typesize: itemsize, ..Self::default() };
+        if let Some(value) = settings.get("cname") {
+            out.compressor = value
+                .as_str()
+                .and_then(Compressor::from_name)
+                .ok_or_else(|| wrong("cname", Compressor::NAMES, value))?;
+        }
+        if let Some(level) = integer(settings, "clevel", 0..=9)? {
+            out.level = level as u8;
+        }
+        if let Some(typesize) = integer(settings, "typesize", 1..=i32::MAX as usize)? {
+            out.typesize = typesize;
+        }
+        if let Some(blocksize) = integer(settings, "blocksize", 0..=i32::MAX as usize)? {
+            out.blocksize = blocksize;
+        }
+        if let Some(value) = settings.get("shuffle") {
+            out.filter = match (value.as_str(), value.as_i64()) {
+                (Some("noshuffle"), _) | (_, Some(0)) => Filter::None,
+                (Some("shuffle"), _) | (_, Some(1)) => Filter::Bytes,
+                (Some("bitshuffle"), _) | (_, Some(2)) => Filter::Bits,
+                (_, Some(-1)) if itemsize == 1 => Filter::Bits,
+                (_, Some(-1)) => Filter::Bytes,
+                _ => {
+                    return Err(wrong(
+                        "shuffle",
+                        "noshuffle, shuffle, bitshuffle, or an integer from -1 to 2",
+                        value,
+                    ));
+                }
+            };
+        }
+        Ok(out)
+    }
+
+    /// The Zarr v3 JSON.
+    pub fn to_v3(&self) -> NamedConfig {
+        let shuffle = match self.filter {
+            Filter::None => "noshuffle",
+            Filter::Bytes => "shuffle",
+            Filter::Bits => "bitshuffle",
+        };
+        NamedConfig::new("blosc")
+            .with("cname", self.compressor.name())
+            .with("clevel", self.level)
+            .with("shuffle", shuffle)
+            .with("typesize", self.typesize)
+            .with("blocksize", self.blocksize)
+    }
+
+    /// The numcodecs settings, which have no element size.
+    pub fn to_v2(&self) -> NamedConfig {
+        let shuffle = match self.filter {
+            Filter::None => 0,
+            Filter::Bytes => 1,
+            Filter::Bits => 2,
+        };
+        NamedConfig::new("blosc")
+            .with("cname", self.compressor.name())
+            .with("clevel", self.level)
+            .with("shuffle", shuffle)
+            .with("blocksize", self.blocksize)
+    }
+
+    /// Refuses settings out of range.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.level > 9 {
+            return Err(config_error(format!("clevel must be 0 to 9, not {}", self.level)));
+        }
+        if self.typesize == 0 || self.typesize > i32::MAX as usize {
+            return Err(config_error(format!("typesize must be at least 1, not {}", self.typesize)));
+        }
+        if self.blocksize > i32::MAX as usize {
+            return Err(config_error(format!("blocksize {} is beyond 2 GiB", self.blocksize)));
+        }
+        Ok(())
+    }
+
+    /// The element size as frames hold it.
+    pub(super) fn frame_typesize(&self) -> usize {
+        if self.typesize > 255 { 1 } else { self.typesize }
+    }
+}
+
+fn integer(
+    settings: &Map<String, Value>,
+    key: &str,
+    range: std::ops::RangeInclusive<usize>,
+) -> Result<Option<usize>> {
+    let Some(value) = settings.get(key) else { return Ok(None) };
+    match value.as_u64().and_then(|n| usize::try_from(n).ok()) {
+        Some(n) if range.contains(&n) => Ok(Some(n)),
+        _ => Err(wrong(key, &format!("an integer from {} to {}", range.start(), range.end()), value)),
+    }
+}
+
+fn wrong(key: &str, expected: &str, found: &Value) -> CodecError {
+    config_error(format!("{key}: expected {expected}, found {found}"))
+}
+
+fn config_error(reason: String) -> CodecError {
+    CodecError::Config { codec: "blosc".into(), reason }
+}

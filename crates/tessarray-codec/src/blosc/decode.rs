@@ -1,0 +1,161 @@
+//! Decoding: streams that were stored are unshuffled straight from the frame, the others from a scratch in cache.
+
+use super::compressor::max_decoded;
+use super::header::{HEADER, Header, MAX_SPLITS, int};
+use super::scratch::{Scratch, with_scratch};
+use super::{Filter, corrupt, size, truncated};
+use crate::Result;
+use crate::shuffle::{bitunshuffle, sized, unshuffle, unshuffle_planes};
+
+/// Decodes a frame into exactly `out`.
+pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<()> {
+    let header = Header::read(input)?;
+    if header.nbytes != out.len() {
+        return Err(size(out.len(), header.nbytes));
+    }
+    if header.stored {
+        out.copy_from_slice(&input[HEADER..]);
+        return Ok(());
+    }
+    with_scratch(|scratch| {
+        let mut blocks = out.chunks_mut(header.blocksize).enumerate();
+        blocks.try_for_each(|(index, out)| Block::find(&header, input, index)?.decode(out, scratch))
+    })
+}
+
+/// Decodes a frame of at most `limit` bytes to the end of `out`, which grows block by block.
+pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
+    let header = Header::read(input)?;
+    if header.nbytes > limit {
+        return Err(size(limit, header.nbytes));
+    }
+    if header.stored {
+        out.extend_from_slice(&input[HEADER..]);
+        return Ok(());
+    }
+    with_scratch(|scratch| {
+        for index in 0..header.blocks() {
+            let block = Block::find(&header, input, index)?;
+            block.check_ratio()?;
+            let start = out.len();
+            out.resize(start + block.bytes, 0);
+            block.decode(&mut out[start..], scratch)?;
+        }
+        Ok(())
+    })
+}
+
+/// The size of the frame's blocks; the frame must decode to `decoded` bytes.
+pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<Option<usize>> {
+    let header = Header::read(input)?;
+    if header.nbytes != decoded {
+        return Err(size(decoded, header.nbytes));
+    }
+    Ok(Some(header.blocksize))
+}
+
+/// Decodes block `index` of the frame into exactly `out`.
+pub(super) fn decode_block(input: &[u8], decoded: usize, index: usize, out: &mut [u8]) -> Result<()> {
+    let header = Header::read(input)?;
+    if header.nbytes != decoded {
+        return Err(size(decoded, header.nbytes));
+    }
+    let bytes = header.block_bytes(index);
+    if bytes == 0 || bytes != out.len() {
+        return Err(size(out.len(), format!("{bytes} in block {index}")));
+    }
+    if header.stored {
+        let from = HEADER + index * header.blocksize;
+        out.copy_from_slice(&input[from..from + bytes]);
+        return Ok(());
+    }
+    with_scratch(|scratch| Block::find(&header, input, index)?.decode(out, scratch))
+}
+
+/// One block of a frame, its streams found and inside the frame.
+struct Block<'a> {
+    header: &'a Header,
+    /// Decoded bytes.
+    bytes: usize,
+    streams: [&'a [u8]; MAX_SPLITS],
+    count: usize,
+}
+
+impl<'a> Block<'a> {
+    fn find(header: &'a Header, input: &'a [u8], index: usize) -> Result<Self> {
+        let bytes = header.block_bytes(index);
+        let count = header.streams(bytes);
+        if bytes == 0 || !bytes.is_multiple_of(count) {
+            return Err(corrupt(format!("block {index} of {bytes} bytes in {count} streams")));
+        }
+        let mut at = offset(input, HEADER + 4 * index)?;
+        if at < HEADER + 4 * header.blocks() {
+            return Err(corrupt(format!("block {index} starts at byte {at}, inside the header")));
+        }
+        let mut streams: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        for stream in &mut streams[..count] {
+            let len = offset(input, at)?;
+            let rest = &input[at + 4..];
+            *stream = rest.get(..len).ok_or_else(|| truncated(at.saturating_add(4 + len), input.len()))?;
+            at += 4 + len;
+        }
+        Ok(Self { header, bytes, streams, count })
+    }
+
+    /// Refuses a block that claims more than its bytes can decode to, before memory is set aside for it.
+    fn check_ratio(&self) -> Result<()> {
+        let each = self.bytes / self.count;
+        for stream in &self.streams[..self.count] {
+            let most =
+                if stream.len() == each { each } else { max_decoded(self.header.format, stream.len())? };
+            if each > most {
+                return Err(size(each, format!("at most {most}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn decode(&self, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let typesize = self.header.typesize;
+        let filter = self.header.block_filter(self.bytes);
+        let each = self.bytes / self.count;
+        let Scratch { block, planes: bits, states, .. } = scratch;
+        let streams = &self.streams[..self.count];
+        if filter == Filter::None {
+            for (stream, out) in streams.iter().zip(out.chunks_exact_mut(each)) {
+                if stream.len() == each {
+                    out.copy_from_slice(stream);
+                } else {
+                    states.decompress(self.header.format, stream, out)?;
+                }
+            }
+            return Ok(());
+        }
+        let mut planes: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        let block = sized(block, self.bytes);
+        let in_place = filter == Filter::Bytes || self.count == 1;
+        for ((stream, out), plane) in streams.iter().zip(block.chunks_exact_mut(each)).zip(&mut planes) {
+            if stream.len() != each {
+                states.decompress(self.header.format, stream, out)?;
+                *plane = out;
+            } else if in_place {
+                *plane = stream;
+            } else {
+                out.copy_from_slice(stream);
+            }
+        }
+        match filter {
+            Filter::Bytes if self.count > 1 => unshuffle_planes(&planes[..self.count], out),
+            Filter::Bytes => unshuffle(typesize, planes[0], out),
+            _ if self.count == 1 => bitunshuffle(typesize, planes[0], out, bits),
+            _ => bitunshuffle(typesize, block, out, bits),
+        }
+        Ok(())
+    }
+}
+
+/// The 32-bit length or offset at `at`.
+fn offset(input: &[u8], at: usize) -> Result<usize> {
+    let number = int(input, at).ok_or_else(|| truncated(at.saturating_add(4), input.len()))?;
+    usize::try_from(number).map_err(|_| corrupt(format!("negative size {number} at byte {at}")))
+}
