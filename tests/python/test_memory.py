@@ -1,4 +1,7 @@
-"""Peak memory is a stated formula: input or output, plus workers times one chunk or shard. Measured in new processes."""
+"""Peak memory is a stated formula: input or output, plus workers times one chunk or shard.
+
+Measured in new processes.
+"""
 
 from __future__ import annotations
 
