@@ -52,16 +52,4 @@ impl IndexCache {
             inner.entries -= old.entries().len();
         }
     }
-
-    /// Forgets every index of one object.
-    pub(crate) fn forget_all(&self, store: u64, key: &str) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut freed = 0;
-        inner.indexes.retain(|cached, (_, index)| {
-            let stays = cached.store != store || &*cached.key != key;
-            freed += if stays { 0 } else { index.entries().len() };
-            stays
-        });
-        inner.entries -= freed;
-    }
 }

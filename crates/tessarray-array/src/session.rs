@@ -226,7 +226,7 @@ impl SessionBuilder {
             shared: Arc::new(Shared {
                 threads,
                 limits: self.limits.unwrap_or_default(),
-                registry: RwLock::new(Arc::new(self.registry.unwrap_or_default())),
+                registry: RwLock::new(Arc::new(self.registry.unwrap_or_else(Registry::new))),
                 process: PerProcess::new(),
                 ids: AtomicU64::new(0),
             }),

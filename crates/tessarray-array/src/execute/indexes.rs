@@ -25,36 +25,43 @@ pub(crate) struct ObjectLeaves {
     pub key: Key,
     pub version: Option<Version>,
     pub leaves: Vec<Leaf>,
+    /// Whether an index came from the cache.
+    from_cache: bool,
 }
 
 type Loaded = Option<(Version, Arc<ShardIndex>)>;
 
 /// Finds the stored leaves of a batch of objects; `missing` is told of those that are not stored. Reads every index
-/// that is not cached, one batch a level.
+/// that is not cached, one batch a level; all of them unless `cached`.
+///
+/// # Errors
+/// [`StoreError::Changed`] where cached indexes would answer without any read that proves them current.
 pub(crate) fn resolve(
     target: &Target<'_>,
     picks: &Picks,
     objects: &[Child],
+    cached: bool,
     mut missing: impl FnMut(&Cell),
 ) -> Result<Vec<ObjectLeaves>> {
     let mut out = Vec::with_capacity(objects.len());
     let mut nodes = Vec::with_capacity(objects.len());
     for (object, child) in objects.iter().enumerate() {
-        out.push(ObjectLeaves { key: target.chunk_key(&child.at)?, version: None, leaves: Vec::new() });
+        out.push(ObjectLeaves { key: target.chunk_key(&child.at)?, version: None, leaves: Vec::new(), from_cache: false });
         nodes.push(Node { object, at: child.at.clone(), cell: child.cell.clone(), span: None });
     }
     for (level, sharding) in target.layout.levels.iter().enumerate() {
-        let indexes = load(target, sharding, &nodes, &out)?;
+        let indexes = load(target, sharding, &nodes, &out, cached)?;
         let last = level + 1 == target.layout.levels.len();
         let ratio = target.layout.child_ratio(level);
         let mut next = Vec::new();
-        for (node, loaded) in nodes.into_iter().zip(indexes) {
+        for (node, (loaded, from_cache)) in nodes.into_iter().zip(indexes) {
             let object = &mut out[node.object];
             let Some((version, index)) = loaded else {
                 picks.children(&node.cell, &ratio).for_each(|child| all_missing(picks, target, level, &child, &mut missing));
                 continue;
             };
             object.version = Some(version);
+            object.from_cache |= from_cache;
             let base = node.span.map_or(0, |span| span.offset);
             picks.children(&node.cell, &ratio).for_each(|child| {
                 match index.get(child_number(&child.at, &node.at, sharding.counts())) {
@@ -72,7 +79,11 @@ pub(crate) fn resolve(
         }
         nodes = next;
     }
-    Ok(out)
+    // A read of a leaf expects the version of the index, and so proves it current. Where no leaf is read, nothing does.
+    match out.iter().find(|object| object.from_cache && object.leaves.is_empty()) {
+        Some(object) => Err(StoreError::Changed { key: object.key.to_string() }.into()),
+        None => Ok(out),
+    }
 }
 
 /// The number of a child in its shard's index.
@@ -101,20 +112,17 @@ fn index_key(target: &Target<'_>, key: &Key, node: &Node) -> IndexKey {
     IndexKey { store: target.id, key: key.as_str().into(), offset: node.span.map_or(0, |span| span.offset) }
 }
 
-/// Forgets the cached indexes of these objects.
-pub(crate) fn forget(target: &Target<'_>, objects: &[Child]) -> Result<()> {
-    for child in objects {
-        let key = target.chunk_key(&child.at)?;
-        target.session.process().indexes.forget_all(target.id, key.as_str());
-    }
-    Ok(())
-}
-
-fn load(target: &Target<'_>, sharding: &Sharding, nodes: &[Node], objects: &[ObjectLeaves]) -> Result<Vec<Loaded>> {
+fn load(
+    target: &Target<'_>,
+    sharding: &Sharding,
+    nodes: &[Node],
+    objects: &[ObjectLeaves],
+    cached: bool,
+) -> Result<Vec<(Loaded, bool)>> {
     let cache = &target.session.process().indexes;
-    let mut loaded: Vec<Loaded> =
-        nodes.iter().map(|node| cache.get(&index_key(target, &objects[node.object].key, node))).collect();
-    let wanted: Vec<usize> = (0..nodes.len()).filter(|&i| loaded[i].is_none()).collect();
+    let known = |node: &Node| cache.get(&index_key(target, &objects[node.object].key, node)).filter(|_| cached);
+    let mut loaded: Vec<(Loaded, bool)> = nodes.iter().map(|node| (known(node), true)).collect();
+    let wanted: Vec<usize> = (0..nodes.len()).filter(|&i| loaded[i].0.is_none()).collect();
     if wanted.is_empty() {
         return Ok(loaded);
     }
@@ -135,7 +143,7 @@ fn load(target: &Target<'_>, sharding: &Sharding, nodes: &[Node], objects: &[Obj
             let node = &nodes[number];
             cache.put(index_key(target, &objects[node.object].key, node), version.clone(), index.clone());
         }
-        loaded[number] = answer;
+        loaded[number] = (answer, false);
     }
     Ok(loaded)
 }

@@ -4,14 +4,14 @@
 //! 2. The indexes of touched shards are read, or taken from the cache.
 //! 3. Stored leaves become byte ranges; neighbours are merged; leaves that are not stored are filled.
 //! 4. Ranges are read expecting the version the index belonged to. A shard that was replaced in between is noticed,
-//!    and its batch starts again at step 2.
+//!    and its batch starts again at step 2, without the cache.
 //! 5. Each leaf is decoded as its bytes arrive.
 //!
 //! On local stores every worker does steps 2 to 5 for one object at a time, reading for itself. Elsewhere one thread
 //! sends large batches and the store's own threads decode.
 
 use super::decode::LeafDecoder;
-use super::indexes::{ObjectLeaves, forget, resolve};
+use super::indexes::{ObjectLeaves, resolve};
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
 use crate::plan::{Cell, Child, Leaf, Picks, Span, merge};
@@ -83,9 +83,9 @@ impl Reader<'_> {
         if self.target.layout.levels.is_empty() {
             return self.plain(objects);
         }
-        for _ in 0..ATTEMPTS {
-            match self.sharded(objects, parallel) {
-                Err(ArrayError::Store(StoreError::Changed { .. })) => forget(self.target, objects)?,
+        for attempt in 0..ATTEMPTS {
+            match self.sharded(objects, parallel, attempt == 0) {
+                Err(ArrayError::Store(StoreError::Changed { .. })) => {}
                 done => return done,
             }
         }
@@ -113,8 +113,8 @@ impl Reader<'_> {
         failure.into_result()
     }
 
-    fn sharded(&self, objects: &[Child], parallel: bool) -> Result<()> {
-        let mut resolved = resolve(self.target, self.picks, objects, |cell| self.decoder.missing(cell))?;
+    fn sharded(&self, objects: &[Child], parallel: bool, cached: bool) -> Result<()> {
+        let mut resolved = resolve(self.target, self.picks, objects, cached, |cell| self.decoder.missing(cell))?;
         let (hole, limit) = if self.target.store.is_local() { (4 << 10, 256 << 10) } else { (256 << 10, 8 << 20) };
         let merged: Vec<Vec<(Span, Range<usize>)>> =
             resolved.iter_mut().map(|object| merge(&mut object.leaves, hole, limit)).collect();
