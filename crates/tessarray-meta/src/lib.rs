@@ -7,6 +7,24 @@
 //!
 //! Version 2 documents are translated into the equivalent version 3 codec chain, so that the layers above know one
 //! kind of array; what only version 2 can say is kept in [`V2Extra`] and written back unchanged.
+//!
+//! ```
+//! use tessarray_meta::{ArrayMetadata, Limits};
+//!
+//! let zarray = br#"{"zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<f4", "fill_value": "NaN",
+//!                   "order": "F", "filters": null, "compressor": {"id": "zlib", "level": 1}}"#;
+//! let array = ArrayMetadata::from_v2(zarray, None, &Limits::default())?;
+//! let codecs: Vec<&str> = array.codecs.iter().map(|codec| codec.name.as_str()).collect();
+//! assert_eq!(codecs, ["transpose", "bytes", "zlib"]);
+//! assert_eq!(array.chunk_key(&[1, 0]), "1.0");
+//!
+//! let error = ArrayMetadata::from_v3(br#"{"zarr_format": 3, "node_type": "array", "shape": [-1]}"#, &Limits::default());
+//! assert_eq!(
+//!     error.unwrap_err().to_string(),
+//!     "zarr.json: shape[0]: expected an integer from 0 to 2^63 - 1, found -1"
+//! );
+//! # Ok::<(), tessarray_meta::MetaError>(())
+//! ```
 
 mod array;
 mod base64;

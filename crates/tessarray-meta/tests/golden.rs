@@ -1,5 +1,7 @@
 //! Documents that zarr-python wrote read to the values NumPy holds, and are written back as they were.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
 use serde_json::{Map, Value};
 use tessarray_meta::{ArrayMetadata, Format, GroupMetadata, Limits, MetaError, Node};
 

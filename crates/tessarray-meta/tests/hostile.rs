@@ -1,5 +1,7 @@
 //! Documents that must be refused, each with the place that the error must name.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
 use serde_json::{Value, json};
 use tessarray_meta::{ArrayMetadata, GroupMetadata, Limits, MetaError, Node};
 

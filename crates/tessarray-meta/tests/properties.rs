@@ -1,5 +1,7 @@
 //! Round trips over all data types and fill values, and documents changed at random.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tessarray_buffer::{DataType, Field, TimeUnit};

@@ -48,7 +48,7 @@ pub fn v2_from_codecs(codecs: &[NamedConfig], data_type: &DataType, rank: usize)
             }
         }
     }
-    if data_type.is_variable() && !filters.iter().any(|filter| is_vlen(filter)) {
+    if data_type.is_variable() && !filters.iter().any(is_vlen) {
         return Err(MetaError::unsupported(
             &path,
             "elements of variable length without vlen-utf8 or vlen-bytes",

@@ -31,9 +31,12 @@ pub(super) fn id<'f>(codec: &'f Map<String, Value>, path: &Path<'_>) -> Result<&
     }
 }
 
-/// 1. Order F is a transpose that reverses the axes. 2. Filters on arrays keep their place. 3. The serializer is
-/// `bytes` in the byte order of what the last of them gives, or the filter for elements of variable length. 4. The
-/// other filters and the compressor work on bytes.
+/// The chain, in four parts:
+/// 1. Order F is a transpose that reverses the axes.
+/// 2. Filters on arrays keep their place.
+/// 3. The serializer is `bytes` in the byte order of what the last of them gives, or the filter for elements of
+///    variable length.
+/// 4. The other filters and the compressor work on bytes.
 pub(super) fn translate(
     order: Order,
     rank: usize,
