@@ -3,17 +3,45 @@
 //! Every codec declares its exact or maximum sizes, decodes into a buffer it is given, never grows it, and can say
 //! which blocks a part of a chunk needs.
 
+mod astype;
+mod bitround;
+mod blosc;
+mod bytes;
+mod bz2;
 mod chain;
+mod checksum;
+mod config;
+#[cfg(test)]
+mod conformance;
+mod deflate;
+mod delta;
 mod error;
+mod fail;
+mod fixedscaleoffset;
+mod grow;
+mod lanes;
+mod list;
+mod lz4;
+mod numpy;
+mod packbits;
+mod pcodec;
+mod quantize;
 mod registry;
 mod scratch;
 pub mod sharding;
+mod shuffle;
+mod snappy;
 mod spec;
 mod traits;
+mod transpose;
+mod vlen;
+mod zstd;
 
+pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
 pub use chain::{Blocks, Chain};
 pub use error::{CodecError, Result};
 pub use registry::{AnyCodec, BuildFn, Registry};
 pub use scratch::Scratch;
+pub use shuffle::ShuffleCodec;
 pub use spec::{ChunkSpec, NamedConfig};
 pub use traits::{ArrayCodec, BytesCodec, EncodedSize, Serializer};

@@ -17,7 +17,7 @@ pub enum AnyCodec {
 pub type BuildFn = dyn Fn(&NamedConfig, &ChunkSpec) -> Result<AnyCodec> + Send + Sync;
 
 /// Names of codecs, and how to build them. Metadata can only name what is registered here.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Registry {
     builders: BTreeMap<String, Arc<BuildFn>>,
 }
@@ -28,7 +28,7 @@ const FORBIDDEN: [&str; 1] = ["pickle"];
 impl Registry {
     /// No codecs at all.
     pub fn empty() -> Self {
-        Self::default()
+        Self { builders: BTreeMap::new() }
     }
 
     /// Adds a codec under a name; an existing one of that name is replaced, in this registry only.
@@ -58,6 +58,13 @@ impl Registry {
     /// The registered names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.builders.keys().map(String::as_str)
+    }
+}
+
+impl Default for Registry {
+    /// All codecs of this crate.
+    fn default() -> Self {
+        Self::new()
     }
 }
 
