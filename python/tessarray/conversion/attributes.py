@@ -52,10 +52,8 @@ def encode_fill(value: Any, dtype: np.dtype[Any]) -> Any:
             return bool(value)
         if dtype.kind in "iu":
             return int(value) if int(value) == value and _fits(int(value), dtype) else None
-        if dtype.kind == "S":
-            raw = value.encode() if isinstance(value, str) else bytes(value)
-            return base64.standard_b64encode(raw).decode()
-        return str(value)
+        # xarray reads no `_FillValue` of other types from Zarr v3: with one, it would refuse the whole dataset.
+        return None
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -75,8 +73,6 @@ def decode_fill(value: Any, dtype: np.dtype[Any]) -> Any:
             return dtype.type(complex(*(_undouble(part) for part in value)))
         if dtype.kind in "iub":
             return dtype.type(value)
-        if dtype.kind == "S":
-            return np.bytes_(base64.standard_b64decode(value))
         return value
     except (TypeError, ValueError, struct.error):
         return value

@@ -157,7 +157,7 @@ def _targets(
     targets = []
     for spec in arrays:
         try:
-            destination.check(spec)
+            source.warnings.extend(f"{spec.path}: {lost}" for lost in destination.check(spec))
         except UnsupportedVariableError as error:
             raise UnsupportedVariableError(
                 f"{source.label}: variable '{spec.path}' has {error}; leave it out with exclude"

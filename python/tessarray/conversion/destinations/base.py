@@ -30,8 +30,8 @@ class Destination(Protocol):
     resumable: bool
     lock: AbstractContextManager[Any]
 
-    def check(self, spec: ArraySpec) -> None:
-        """Raise `UnsupportedVariableError` if an array cannot be held; the message ends with the reason."""
+    def check(self, spec: ArraySpec) -> list[str]:
+        """What of an array will not be kept as it is. Raises `UnsupportedVariableError`, with the reason as its text."""
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         """Make groups and empty arrays, before any write."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tessarray.conversion.attributes import NOTES, restore_types, to_json
+from tessarray.conversion.attributes import NOTES, encode_fill, restore_types, to_json
 from tessarray.conversion.destinations.base import Target
 from tessarray.conversion.errors import OptionError, UnsupportedVariableError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
@@ -35,9 +35,13 @@ class NetCDFDestination:
         self._specs: dict[str, ArraySpec] = {}
         self._file: Any = None
 
-    def check(self, spec: ArraySpec) -> None:
+    def check(self, spec: ArraySpec) -> list[str]:
         if spec.dtype.kind in "OVc" or (spec.dtype.kind == "f" and spec.dtype.itemsize not in (4, 8)):
             raise UnsupportedVariableError(f"type {spec.dtype}, which netCDF-4 has not")
+        fill = spec.attrs.get("_FillValue")
+        if fill is None or spec.dtype.kind not in "iuf" or encode_fill(fill, spec.dtype) is not None:
+            return []
+        return [f"_FillValue {fill} is no {spec.dtype}: left out"]
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         with self.lock:
@@ -76,7 +80,7 @@ class NetCDFDestination:
         elif spec.dtype.kind in "mM":
             attrs |= _time_attrs(spec.dtype)
         elif fill is not None:
-            fill = np.asarray(fill).astype(kind)[()]
+            fill = None if encode_fill(fill, kind) is None else np.asarray(fill).astype(kind)[()]
         options = {"chunksizes": chunks, **self._storage} if dims and kind is not str and 0 not in spec.shape else {}
         variable = group.createVariable(name or "data", kind, dims, fill_value=fill, **options)
         variable.set_auto_maskandscale(False)

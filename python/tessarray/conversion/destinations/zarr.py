@@ -35,7 +35,7 @@ class ZarrDestination:
         self._arrays: dict[str, Any] = {}
         self._grouped = False
 
-    def check(self, spec: ArraySpec) -> None:
+    def check(self, spec: ArraySpec) -> list[str]:
         dtype = spec.dtype
         if dtype.kind == "O":
             raise UnsupportedVariableError("values of variable length or compound type")
@@ -43,6 +43,16 @@ class ZarrDestination:
             raise UnsupportedVariableError(f"type {dtype}")
         if dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16):
             raise UnsupportedVariableError(f"type {dtype}, which Zarr has not")
+        lost = []
+        if "_FillValue" in spec.attrs and encode_fill(spec.attrs["_FillValue"], dtype) is None:
+            if dtype.kind in "ST" and self._format == 3:
+                lost.append("_FillValue of text is kept as the Zarr fill value alone (xarray reads no other from Zarr v3)")
+            elif dtype.kind not in "ST":
+                lost.append(f"_FillValue {spec.attrs['_FillValue']} is no {dtype}: left out")
+        narrow = [n for n in ("scale_factor", "add_offset") if np.asarray(spec.attrs.get(n, 0)).dtype == np.float32]
+        if narrow and dtype.itemsize < 4:
+            lost.append(f"{' and '.join(narrow)}: JSON keeps the value but not float32, so xarray unpacks to float64")
+        return lost
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         for group in groups:
@@ -56,13 +66,15 @@ class ZarrDestination:
 
     def _notes(self, group: GroupSpec, targets: Sequence[Target]) -> dict[str, Any]:
         """What JSON would forget about this group's attributes, its arrays' and its dimensions."""
-        types = {"": attribute_types(group.attrs)}
+        types, text_fill = {"": attribute_types(group.attrs)}, []
         for target in targets:
             parent, _, name = target.spec.path.rpartition("/")
             if parent == group.path:
                 types[name] = attribute_types(target.spec.attrs)
+                if target.spec.dtype.kind in "ST" and "_FillValue" in target.spec.attrs:
+                    text_fill.append(name)
         notes: dict[str, Any] = {"types": {name: found for name, found in types.items() if found}}
-        notes["unlimited"] = list(group.unlimited)
+        notes |= {"unlimited": list(group.unlimited), "text_fill": text_fill}
         kept = {name: value for name, value in notes.items() if value}
         return {NOTES: kept} if kept and NOTES not in group.attrs else {}
 

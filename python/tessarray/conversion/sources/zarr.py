@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tessarray.conversion import _engine as tessarray
-from tessarray.conversion.attributes import decode_fill
+from tessarray.conversion.attributes import NOTES, decode_fill
 from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 from tessarray.conversion.sources.base import FileSource
@@ -32,22 +32,26 @@ class ZarrSource(FileSource):
             raise FormatError(f"{path}: not readable as Zarr: {error}") from error
         self.kind = f"Zarr v{self._format}"
 
-    def _visit(self, path: str, node: Any) -> None:
+    def _visit(self, path: str, node: Any, is_text_fill: bool = False) -> None:
         self._format = node.metadata.zarr_format
         if isinstance(node, tessarray.Array):
             self._arrays[path] = node
-            self._specs.append(self._spec(path, node))
+            self._specs.append(self._spec(path, node, is_text_fill))
             return
-        self._groups.append(GroupSpec(path, dict(node.attrs)))
+        attrs = dict(node.attrs)
+        noted = attrs.get(NOTES, {}).get("text_fill", [])
+        self._groups.append(GroupSpec(path, attrs))
         for name, child in sorted(node.members()):
-            self._visit(f"{path}/{name}" if path else name, child)
+            self._visit(f"{path}/{name}" if path else name, child, name in noted)
 
-    def _spec(self, path: str, array: Any) -> ArraySpec:
+    def _spec(self, path: str, array: Any, is_text_fill: bool) -> ArraySpec:
         attrs = dict(array.attrs)
         dims = attrs.pop(V2_DIMENSIONS, None) if self._format == 2 else array.metadata.dimension_names
         if self._format == 2 and dims is not None and array.fill_value is not None:
             # Beside dimension names, xarray takes the fill value of v2 for `_FillValue`.
             attrs.setdefault("_FillValue", array.fill_value)
+        elif is_text_fill:
+            attrs["_FillValue"] = array.fill_value
         elif "_FillValue" in attrs:
             attrs["_FillValue"] = decode_fill(attrs["_FillValue"], np.dtype(array.dtype))
         names = tuple(dims) if dims is not None and all(dim is not None for dim in dims) else None

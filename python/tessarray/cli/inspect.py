@@ -1,0 +1,157 @@
+"""`tessarray info` and `tessarray tree`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tessarray.cli.address import open_node
+from tessarray.cli.output import console, print_json
+from tessarray.conversion.size import format_size
+
+
+def describe(array: Any) -> dict[str, Any]:
+    """One array as JSON-ready values; sizes in bytes."""
+    dims = array.metadata.dimension_names if hasattr(array, "metadata") else None
+    return {
+        "kind": "array",
+        "path": array.path,
+        "zarr_format": array.metadata.zarr_format,
+        "shape": list(array.shape),
+        "dtype": str(array.dtype),
+        "dimension_names": list(dims) if dims is not None else None,
+        "chunks": list(array.chunks),
+        "shards": list(array.shards) if array.shards is not None else None,
+        "codecs": [_codec_text(codec) for codec in _codecs(array)],
+        "fill_value": array.fill_value,
+        "nbytes": int(array.nbytes),
+        "nbytes_stored": _stored(array),
+        "attributes": dict(array.attrs),
+    }
+
+
+def _codecs(array: Any) -> list[Any]:
+    return list(getattr(array, "codecs", None) or getattr(array, "compressors", ()))
+
+
+def _codec_text(codec: Any) -> Any:
+    return codec if isinstance(codec, str | dict) else codec.to_dict() if hasattr(codec, "to_dict") else str(codec)
+
+
+def _stored(array: Any) -> int:
+    stored = array.nbytes_stored
+    return int(stored() if callable(stored) else stored)
+
+
+def info(address: str, as_json: bool) -> None:
+    """Describe one array in full, or a group by a table of its arrays."""
+    node = open_node(address)
+    if hasattr(node, "shape"):
+        about = describe(node)
+        if as_json:
+            print_json(about)
+        else:
+            _show_array(about)
+        return
+    rows = [describe(child) for _, child in walk(node) if hasattr(child, "shape")]
+    if as_json:
+        print_json({"kind": "group", "path": node.path, "attributes": dict(node.attrs), "arrays": rows})
+    else:
+        _show_group(address, dict(node.attrs), rows)
+
+
+def walk(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    """Every node below a group, parents first, by path relative to it."""
+    found = []
+    for name, child in sorted(group.members()):
+        found.append((prefix + name, child))
+        if not hasattr(child, "shape"):
+            found.extend(walk(child, f"{prefix}{name}/"))
+    return found
+
+
+def _extents(values: list[int] | None) -> str:
+    return "-" if values is None else " × ".join(str(value) for value in values) or "scalar"
+
+
+def _codec_line(codecs: list[Any]) -> str:
+    return ", ".join(str(codec.get("name", codec.get("id"))) if isinstance(codec, dict) else str(codec) for codec in codecs)
+
+
+def _show_array(about: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column()
+    ratio = about["nbytes"] / max(about["nbytes_stored"], 1)
+    rows = {
+        "array": f"/{about['path'].strip('/')} (Zarr v{about['zarr_format']})",
+        "shape": _extents(about["shape"]),
+        "dimensions": ", ".join(map(str, about["dimension_names"])) if about["dimension_names"] else "-",
+        "type": about["dtype"],
+        "chunks": _extents(about["chunks"]),
+        "shards": _extents(about["shards"]),
+        "codecs": _codec_line(about["codecs"]),
+        "fill value": repr(about["fill_value"]),
+        "size": f"{format_size(about['nbytes'])}, stored in {format_size(about['nbytes_stored'])} ({ratio:.1f} to 1)",
+    }
+    for name, text in rows.items():
+        table.add_row(name, _plain(text))
+    for name, value in about["attributes"].items():
+        table.add_row(f"  {name}", _plain(str(value)[:200]))
+    console().print(table)
+
+
+def _plain(text: str) -> Any:
+    from rich.text import Text
+
+    return Text(text)
+
+
+def _show_group(address: str, attrs: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(title=f"{address}: {len(rows)} arrays", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in ("array", "shape", "dimensions", "type", "chunks", "shards", "size", "stored"):
+        table.add_column(name, justify="right" if name in ("size", "stored") else "left")
+    for row in rows:
+        table.add_row(
+            _plain(row["path"].strip("/")), _extents(row["shape"]), _plain(", ".join(map(str, row["dimension_names"] or ["-"]))),
+            row["dtype"], _extents(row["chunks"]), _extents(row["shards"]), format_size(row["nbytes"]),
+            format_size(row["nbytes_stored"]),
+        )  # fmt: skip
+    out = console()
+    out.print(table)
+    shown = [(name, value) for name, value in attrs.items() if not name.startswith("_nc")]
+    for name, value in shown:
+        out.print(_plain(f"{name}: {str(value)[:200]}"))
+
+
+def tree(address: str, as_json: bool) -> None:
+    """The hierarchy, as a tree or as a JSON list of paths with kinds."""
+    node = open_node(address)
+    below = [] if hasattr(node, "shape") else walk(node)
+    if as_json:
+        kinds = [("", node), *below]
+        print_json([{"path": path, "kind": "array" if hasattr(n, "shape") else "group", **_brief(n)} for path, n in kinds])
+        return
+    from rich.tree import Tree
+
+    root = Tree(_label(address, node))
+    branches = {"": root}
+    for path, child in below:
+        parent, _, name = path.rpartition("/")
+        branches[path] = branches[parent].add(_label(name, child))
+    console().print(root)
+
+
+def _brief(node: Any) -> dict[str, Any]:
+    return {"shape": list(node.shape), "dtype": str(node.dtype)} if hasattr(node, "shape") else {}
+
+
+def _label(name: str, node: Any) -> Any:
+    from rich.text import Text
+
+    if not hasattr(node, "shape"):
+        return Text(f"{name}/", style="bold blue")
+    return Text.assemble((name, "bold"), f"  {node.dtype}  ({', '.join(map(str, node.shape))})")
