@@ -84,6 +84,7 @@ pub(crate) fn bytes_codec_conforms(codec: &dyn BytesCodec, item: usize, flips: F
     for data in [&samples(48)[2], &samples(48)[3], &samples(0)[0]] {
         bytes_hostile(codec, data, flips);
     }
+    bytes_garbage(codec);
     bytes_bomb(codec);
 }
 
@@ -163,6 +164,28 @@ fn bytes_hostile(codec: &dyn BytesCodec, data: &[u8], flips: Flips) {
             }
         }
     }
+}
+
+/// Noise, and encodings with several bytes changed: an error or wrong bytes, within the limit.
+fn bytes_garbage(codec: &dyn BytesCodec) {
+    let mut encoded = Vec::new();
+    codec.encode(&samples(800)[2], &mut encoded).unwrap();
+    let cases = std::env::var("CONFORMANCE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8);
+    let noise = prop::collection::vec(any::<u8>(), 0..100);
+    proptest!(ProptestConfig::with_cases(cases), |(changes in changes, noise in noise, limit in 0usize..2000)| {
+        let mut mutated = encoded.clone();
+        changes.iter().for_each(|(at, value)| mutated[at.index(encoded.len())] = *value);
+        for input in [&mutated, &noise] {
+            let mut grown = Vec::new();
+            if codec.decode_bounded(input, limit, &mut grown).is_err() {
+                prop_assert!(grown.is_empty());
+            }
+            prop_assert!(grown.len() <= limit);
+            let _ = codec.decode(input, &mut vec![0; limit]);
+            let _ = codec.verify(input);
+        }
+    });
 }
 
 fn bytes_bomb(codec: &dyn BytesCodec) {

@@ -1,6 +1,8 @@
 //! Encodings made by numcodecs (golden/make.py) decode to what they were made of, and where the bytes are determined
 //! ours are the same.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use serde_json::Value;
 use tessarray_buffer::{Arena, DataType, VarItem};
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
