@@ -9,6 +9,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 /// A failed store call. Names the key, what was expected and what was found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are the words of the message")]
 pub enum StoreError {
     /// The key is not one; nothing was touched.
     #[error(transparent)]

@@ -10,8 +10,10 @@ pub enum ByteRange {
     /// The whole value.
     All,
     /// `length` bytes from `offset`. Reaching past the end is [`StoreError::OutOfRange`](crate::StoreError).
+    #[allow(missing_docs)]
     Span { offset: u64, length: u64 },
     /// The last `length` bytes, or the whole value where it is shorter.
+    #[allow(missing_docs)]
     Suffix { length: u64 },
 }
 
@@ -24,9 +26,12 @@ pub struct Version(pub Box<str>);
 /// One range of one value, and the version the caller expects where it has seen the value before.
 #[derive(Debug, Clone)]
 pub struct ReadRequest {
+    /// The value.
     pub key: Key,
+    /// The bytes of it.
     pub range: ByteRange,
-    /// `Some(v)`: answer [`StoreError::Changed`](crate::StoreError) where the value is no longer at `v`.
+    /// `Some(v)`: answer [`StoreError::Changed`](crate::StoreError) where the value is no longer at `v`,
+    /// also where it is absent by now.
     pub expect: Option<Version>,
 }
 
@@ -35,20 +40,25 @@ pub struct ReadRequest {
 pub struct Meta {
     /// Bytes of the whole value.
     pub size: u64,
+    /// The state it is in.
     pub version: Version,
 }
 
 /// Bytes that arrived, with facts about the value they are part of.
 #[derive(Debug)]
 pub struct Blob<'a> {
+    /// Of the whole value.
     pub meta: Meta,
+    /// Of the range.
     pub bytes: BlobBytes<'a>,
 }
 
 /// The bytes of a [`Blob`]: lent for the length of the call, or shared for as long as one likes.
 #[derive(Debug)]
 pub enum BlobBytes<'a> {
+    /// Lent: gone when the call returns.
     Borrowed(&'a [u8]),
+    /// Shared: kept or cut without a copy.
     Shared(Bytes),
 }
 

@@ -11,13 +11,21 @@ use std::time::{Duration, Instant};
 /// The kinds of calls that are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// `read_many`.
     Read,
+    /// `put`.
     Put,
+    /// `update`.
     Update,
+    /// `delete`.
     Delete,
+    /// `delete_prefix`.
     DeletePrefix,
+    /// `head`.
     Head,
+    /// `list`.
     List,
+    /// `list_dir`.
     ListDir,
 }
 

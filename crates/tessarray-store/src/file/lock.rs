@@ -14,6 +14,8 @@ pub(super) struct Locked<'s> {
     folder: Folder,
     lock: File,
     lock_name: String,
+    /// What a killed owner left in the file.
+    left: u64,
     committed: bool,
 }
 
@@ -58,17 +60,25 @@ impl FileStore {
                     return Err(StoreError::io(key, "open lock", error));
                 }
             };
-            let mut locked =
-                Locked { store: self, key, folder, lock, lock_name: lock_name.clone(), committed: true };
+            let mut locked = Locked {
+                store: self,
+                key,
+                folder,
+                lock,
+                lock_name: lock_name.clone(),
+                left: 0,
+                committed: true,
+            };
             // 2. Wait for the lock.
             locked.wait().map_err(|error| StoreError::io(key, "lock", error))?;
             // 3. Is this still the lock file, or has its last owner made a value of it, or removed it?
-            match locked.is_current() {
-                Ok(true) => {
+            match locked.current_size() {
+                Ok(Some(left)) => {
+                    locked.left = left;
                     locked.committed = false;
                     return Ok(Some(locked));
                 }
-                Ok(false) => {}
+                Ok(None) => {}
                 Err(error) => return Err(StoreError::io(key, "stat lock", error)),
             }
         }
@@ -114,12 +124,13 @@ impl Locked<'_> {
         }
     }
 
-    fn is_current(&self) -> io::Result<bool> {
+    /// The size of the lock file, where the path still names it.
+    fn current_size(&self) -> io::Result<Option<u64>> {
         let mine = Facts::of(&self.lock)?;
         if mine.kind != FileKind::File {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the lock is not a regular file"));
         }
-        Ok(self.folder.stat(&self.lock_name)?.is_some_and(|found| found.is_same_file(&mine)))
+        Ok(self.folder.stat(&self.lock_name)?.filter(|found| found.is_same_file(&mine)).map(|_| mine.size))
     }
 
     /// Whether the mode allows a put on the value that is there.
@@ -190,7 +201,7 @@ impl Locked<'_> {
 
     fn write<B: AsRef<[u8]>>(&mut self, parts: &[B]) -> io::Result<()> {
         self.store.step(Step::Truncate)?;
-        if Facts::of(&self.lock)?.size > 0 {
+        if self.left > 0 {
             self.lock.set_len(0)?;
         }
         self.store.step(Step::Write)?;

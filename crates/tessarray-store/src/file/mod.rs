@@ -64,6 +64,8 @@ pub struct FileStore {
     poison: OnceLock<String>,
     #[cfg(test)]
     fail: std::sync::Mutex<Option<(Step, i32)>>,
+    #[cfg(test)]
+    trace: std::sync::Mutex<Vec<Step>>,
 }
 
 /// The system calls of a write, for tests to make fail.
@@ -101,6 +103,8 @@ impl FileStore {
             poison: OnceLock::new(),
             #[cfg(test)]
             fail: std::sync::Mutex::default(),
+            #[cfg(test)]
+            trace: std::sync::Mutex::default(),
         })
     }
 
@@ -115,6 +119,8 @@ impl FileStore {
     }
 
     fn step(&self, step: Step) -> io::Result<()> {
+        #[cfg(test)]
+        self.trace.lock().unwrap().push(step);
         #[cfg(test)]
         if let Some((at, code)) = *self.fail.lock().unwrap()
             && at == step

@@ -59,6 +59,18 @@ fn directories_without_the_kernels_checks_conform() {
     conformance::run(|| boxed(both_ways().remove(1)));
 }
 
+#[test]
+fn a_durable_put_syncs_the_file_before_the_rename_and_the_folder_after_it() {
+    use Step::*;
+    for durable in [false, true] {
+        let (_folder, store) = store(FileOptions::new().durable(durable));
+        put(&store, "a/b", "x");
+        let steps = store.trace.lock().unwrap().clone();
+        let tail: &[Step] = if durable { &[SyncFile, Rename, SyncFolder] } else { &[Rename] };
+        assert_eq!(steps, [&[Open, Lock, Truncate, Write], tail].concat());
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn every_failing_step_of_a_write_leaves_the_old_value_and_no_file() {

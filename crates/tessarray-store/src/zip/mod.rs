@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use write::Writer;
 
@@ -37,7 +38,8 @@ pub struct ZipStore {
     index: RwLock<BTreeMap<Key, Entry>>,
     /// There until the file is closed.
     writer: Mutex<Option<Writer>>,
-    read_only: bool,
+    /// Not part of `writer`, so that an update's decision may ask.
+    read_only: AtomicBool,
 }
 
 impl ZipStore {
@@ -47,7 +49,7 @@ impl ZipStore {
         let file = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
         let directory = parse::parse(&file, &path.display().to_string())?;
         let index = RwLock::new(directory.entries);
-        Ok(Self { path, file, index, writer: Mutex::new(None), read_only: true })
+        Ok(Self { path, file, index, writer: Mutex::new(None), read_only: AtomicBool::new(true) })
     }
 
     /// Begins a new zip file, which replaces one that is there when it is closed, and not before. `Other` where
@@ -55,7 +57,13 @@ impl ZipStore {
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let (writer, file) = Writer::begin(&path, &lock_path(&path))?;
-        Ok(Self { path, file, index: RwLock::default(), writer: Mutex::new(Some(writer)), read_only: false })
+        Ok(Self {
+            path,
+            file,
+            index: RwLock::default(),
+            writer: Mutex::new(Some(writer)),
+            read_only: AtomicBool::new(false),
+        })
     }
 
     /// Begins a changed copy of a zip file: its entries are there, and `close` replaces it. Costs a copy of the file.
@@ -70,7 +78,7 @@ impl ZipStore {
             file,
             index: RwLock::new(directory.entries),
             writer: Mutex::new(Some(writer)),
-            read_only: false,
+            read_only: AtomicBool::new(false),
         })
     }
 
@@ -82,6 +90,7 @@ impl ZipStore {
         writer.finish(&self.index(), &self.path)?;
         // Dropping the writer unlocks the file.
         *slot = None;
+        self.read_only.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -160,7 +169,7 @@ impl Store for ZipStore {
     }
 
     fn is_read_only(&self) -> bool {
-        self.read_only || self.writer().is_none()
+        self.read_only.load(Ordering::Acquire)
     }
 
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
