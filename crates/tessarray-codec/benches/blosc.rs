@@ -50,7 +50,7 @@ fn case(arg: &str) -> (Vec<u8>, BloscCodec, &'static CStr, i32) {
     let config = BloscConfig { compressor, level: level(compressor), filter, typesize: 2, blocksize: 0 };
     match BloscCodec::new(config) {
         Ok(codec) => (camera(size), codec, name, number),
-        Err(error) => panic!("{error}"),
+        Err(error) => unreachable!("{error}"),
     }
 }
 
