@@ -1,1 +1,55 @@
+//! `tessarray._native`: what the Python package calls. One file per noun, no logic; the GIL is released around every
+//! call of the engine.
 
+mod array;
+mod check;
+mod codec;
+mod dtype;
+mod errors;
+mod group;
+mod indexer;
+mod json;
+mod memory;
+mod node;
+mod selection;
+mod session;
+mod spec;
+mod store;
+mod stream;
+mod variable;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::array::PyArrayCore;
+    #[pymodule_export]
+    use crate::check::check_store;
+    #[pymodule_export]
+    use crate::codec::codecs_from_text;
+    #[pymodule_export]
+    use crate::dtype::numpy_dtype;
+    #[pymodule_export]
+    use crate::group::{PyGroup, parse_json};
+    #[pymodule_export]
+    use crate::indexer::PyIndexer;
+    #[pymodule_export]
+    use crate::node::{PyNode, array_from_documents, create_array, create_group, open_node};
+    #[pymodule_export]
+    use crate::session::{PySession, default_session};
+    #[pymodule_export]
+    use crate::store::{
+        PyFaultStore, PyLocalStore, PyMappingStore, PyMemoryStore, PyPrefixStore, PyReadOnlyStore,
+        PyRecordStore, PyStore, PyThrottleStore, PyZipStore,
+    };
+    #[pymodule_export]
+    use crate::stream::{PyChunkStream, chunk_stream};
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,52 @@
+//! `a.oindex`, `a.vindex` and `a.blocks`.
+
+use crate::array::PyArrayCore;
+use crate::selection::{Request, parse_blocks, parse_orthogonal, parse_vectorized};
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+
+/// How an index is understood.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Orthogonal,
+    Vectorized,
+    Blocks,
+}
+
+/// Selects elements of an array in another way than `a[...]` does.
+#[pyclass(name = "Indexer", module = "tessarray._native", frozen)]
+pub struct PyIndexer {
+    array: Py<PyArrayCore>,
+    kind: Kind,
+}
+
+impl PyIndexer {
+    pub fn new(array: &Bound<'_, PyArrayCore>, kind: Kind) -> Self {
+        Self { array: array.clone().unbind(), kind }
+    }
+
+    fn parse(&self, key: &Bound<'_, PyAny>) -> PyResult<Request> {
+        let array = self.array.get();
+        let shape = array.inner.shape();
+        match self.kind {
+            Kind::Orthogonal => parse_orthogonal(key, &shape),
+            Kind::Vectorized => parse_vectorized(key, &shape),
+            Kind::Blocks => parse_blocks(key, &shape, &array.object_shape()),
+        }
+    }
+}
+
+#[pymethods]
+impl PyIndexer {
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        self.array.get().read_request(py, &self.parse(key)?)
+    }
+
+    fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.array.get().write_request(py, &self.parse(key)?, value)
+    }
+}

@@ -1,0 +1,101 @@
+//! Strings and byte strings of any length: Python objects on one side, references into an arena on the other.
+
+use crate::errors::{Failure, invalid};
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use tessarray::{Arena, DataType, VarItem};
+
+/// Items as Python objects, in an array of `descr` and this shape.
+pub fn to_python<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    data_type: &DataType,
+    items: &[u8],
+    arena: &Arena,
+    shape: &[u64],
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = descr.py();
+    let buffers = arena.buffers();
+    let list = PyList::empty(py);
+    for item in items.as_chunks::<{ VarItem::SIZE }>().0 {
+        let bytes = match Arena::resolve(&buffers, VarItem::from_bytes(item)) {
+            Some(bytes) => bytes,
+            // The zero item, in chunks that hold nothing but empty elements.
+            None if *item == [0; VarItem::SIZE] => &[],
+            None => return Err(Failure::new("CorruptError", "an element points outside its chunk").raise(py)),
+        };
+        if *data_type == DataType::String {
+            match std::str::from_utf8(bytes) {
+                Ok(text) => list.append(PyString::new(py, text))?,
+                Err(error) => {
+                    let message = format!("a string is not valid UTF-8: {error}");
+                    return Err(Failure::new("CorruptError", message).raise(py));
+                }
+            }
+        } else {
+            list.append(PyBytes::new(py, bytes))?;
+        }
+    }
+    let numpy = py.import("numpy")?;
+    let flat = numpy.call_method1("empty", (list.len(), descr))?;
+    flat.set_item(pyo3::types::PySlice::full(py), list)?;
+    Ok(flat.call_method1("reshape", (PyTuple::new(py, shape)?,))?.cast_into()?)
+}
+
+/// The elements of any array-like of `str` (or of `bytes`) as items in a new array of 16-byte raw elements, the bytes
+/// themselves in `arena`.
+pub fn from_python<'py>(
+    value: &Bound<'py, PyAny>,
+    data_type: &DataType,
+    arena: &Arena,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = value.py();
+    let numpy = py.import("numpy")?;
+    let objects = if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
+        let array = numpy.call_method1("empty", (PyTuple::empty(py), "O"))?;
+        array.set_item(PyTuple::empty(py), value)?;
+        array
+    } else {
+        numpy.call_method1("asarray", (value, "O"))?
+    };
+    let flat = objects.call_method0("ravel")?.call_method0("tolist")?.cast_into::<PyList>()?;
+    let mut bytes = Vec::new();
+    let mut spans = Vec::with_capacity(flat.len());
+    for element in flat.iter() {
+        let start = bytes.len();
+        if *data_type == DataType::String {
+            match element.cast::<PyString>() {
+                Ok(text) => bytes.extend_from_slice(text.to_str()?.as_bytes()),
+                Err(_) => return Err(wrong(&element, "str")?),
+            }
+        } else {
+            match element.cast::<PyBytes>() {
+                Ok(value) => bytes.extend_from_slice(value.as_bytes()),
+                Err(_) => return Err(wrong(&element, "bytes")?),
+            }
+        }
+        spans.push((start, bytes.len() - start));
+    }
+    let buffer = arena.push(bytes);
+    let mut items = Vec::with_capacity(spans.len() * VarItem::SIZE);
+    for (offset, len) in spans {
+        let Ok(len) = u32::try_from(len) else {
+            return Err(invalid(py, format!("an element of {len} bytes is over the limit of 4 GiB")));
+        };
+        items.extend_from_slice(&VarItem { buffer, len, offset: offset as u64 }.to_bytes());
+    }
+    // `frombuffer` refuses an empty buffer.
+    let raw = if items.is_empty() {
+        numpy.call_method1("empty", (0, "V16"))?
+    } else {
+        numpy.call_method1("frombuffer", (PyBytes::new(py, &items), "V16"))?
+    };
+    Ok(raw.call_method1("reshape", (objects.getattr("shape")?,))?.cast_into()?)
+}
+
+fn wrong(element: &Bound<'_, PyAny>, wanted: &str) -> PyResult<PyErr> {
+    let found = element.get_type().qualname()?;
+
+    Ok(Failure::new("InvalidTypeError", format!("elements of this array are {wanted}, found {found}"))
+        .raise(element.py()))
+}

@@ -1,0 +1,75 @@
+"""Tessarray: N-dimensional arrays cut into tiles, so that any slice is cheap and every write is safe.
+
+>>> import numpy as np, tessarray
+>>> a = tessarray.create_array("memory://", shape=(1000, 1000), dtype="float32", chunks=(100, 100), shards=(500, 500))
+>>> a[10:20, ::100] = 1
+>>> float(a[:, 0].sum())
+10.0
+
+Names follow zarr-python 3: `create_array`, `open`, `open_array`, `open_group`, `save`, `load`; `Array` and `Group`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tessarray import codecs, errors, stores
+from tessarray._native import ChunkStream, __version__
+from tessarray.arrays import Array
+from tessarray.creation import create, create_array, create_group
+from tessarray.errors import TessarrayError
+from tessarray.findings import Finding
+from tessarray.groups import Group
+from tessarray.maintenance import CopyReport, check, consolidate_metadata, copy_store, repair
+from tessarray.opening import open, open_array, open_group
+from tessarray.saving import load, save, save_array, save_group
+from tessarray.sessions import Session, default_session, register_codec
+from tessarray.stores import LocalStore, MappingStore, MemoryStore, Store, ZipStore
+
+if TYPE_CHECKING:
+    from tessarray.conversion import convert
+
+__all__ = [
+    "Array",
+    "ChunkStream",
+    "CopyReport",
+    "Finding",
+    "Group",
+    "LocalStore",
+    "MappingStore",
+    "MemoryStore",
+    "Session",
+    "Store",
+    "TessarrayError",
+    "ZipStore",
+    "__version__",
+    "check",
+    "codecs",
+    "consolidate_metadata",
+    "convert",
+    "copy_store",
+    "create",
+    "create_array",
+    "create_group",
+    "default_session",
+    "errors",
+    "load",
+    "open",
+    "open_array",
+    "open_group",
+    "register_codec",
+    "repair",
+    "save",
+    "save_array",
+    "save_group",
+    "stores",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Conversion imports more than reading and writing need, so it is loaded when it is first asked for.
+    if name == "convert":
+        from tessarray.conversion import convert
+
+        return convert
+    raise AttributeError(f"module 'tessarray' has no attribute {name!r}")

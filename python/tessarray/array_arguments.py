@@ -1,0 +1,123 @@
+"""The arguments of `create_array`, brought to the plain forms the engine takes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tessarray.codec_choice import codec_choice
+from tessarray.dtypes import numpy_dtype, of_data, stored_endian
+from tessarray.errors import InvalidArgumentError, InvalidTypeError
+
+Plain = dict[str, Any]
+
+
+def array_arguments(
+    *,
+    shape: Any = None,
+    dtype: Any = None,
+    chunks: Any = "auto",
+    shards: Any = None,
+    filters: Any = "auto",
+    compressors: Any = "auto",
+    serializer: Any = "auto",
+    fill_value: Any = None,
+    order: Any = "C",
+    zarr_format: int | None = 3,
+    attributes: Mapping[str, Any] | None = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Iterable[str | None] | None = None,
+    data: Any = None,
+) -> tuple[Plain, npt.NDArray[Any] | None]:
+    """The plain arguments, and the data to write once the array is there."""
+    if data is not None:
+        dtype = of_data(data) if dtype is None else dtype
+        data = np.asanyarray(data)
+        if shape is not None and _shape(shape, "shape") != data.shape:
+            raise InvalidArgumentError(f"shape: the data have shape {data.shape}, found {shape}")
+        shape = data.shape
+    if shape is None or dtype is None:
+        missing = "shape" if shape is None else "dtype"
+        raise InvalidTypeError(f"{missing}: expected one, or data to take it from")
+    shape = _shape(shape, "shape")
+    # Fails where the dtype is none that can be stored, before anything is created.
+    itemsize = numpy_dtype(dtype).itemsize
+    serializer = codec_choice("auto" if serializer is None else serializer, "serializer", itemsize)
+    endian = stored_endian(dtype)
+    if serializer == "auto" and endian is not None:
+        serializer = [{"name": "bytes", "configuration": {"endian": endian}}]
+    if order not in ("C", "F", None):
+        raise InvalidArgumentError(f"order: expected 'C' or 'F', found {order!r}")
+    plain = {
+        "shape": shape,
+        "dtype": dtype,
+        "chunks": _chunks(chunks, shape),
+        "shards": None if shards is None or shards is False else _chunks(shards, shape, "shards"),
+        "filters": codec_choice(filters, "filters", itemsize),
+        "serializer": serializer,
+        "compressors": codec_choice(compressors, "compressors", itemsize),
+        "fill_value": fill_value,
+        "order": order or "C",
+        "zarr_format": 3 if zarr_format is None else zarr_format,
+        "attributes": None if attributes is None else dict(attributes),
+        "key_encoding": _key_encoding(chunk_key_encoding, zarr_format),
+        "dimension_names": None if dimension_names is None else list(dimension_names),
+    }
+    return plain, data
+
+
+def _shape(value: Any, place: str) -> tuple[int, ...]:
+    try:
+        lengths = (value,) if hasattr(value, "__index__") else tuple(value)
+        lengths = tuple(operator.index(n) for n in lengths)
+    except TypeError:
+        raise InvalidTypeError(f"{place}: expected an integer or a sequence of integers, found {value!r}") from None
+    if any(n < 0 for n in lengths):
+        raise InvalidArgumentError(f"{place}: expected lengths of 0 and more, found {lengths}")
+    return lengths
+
+
+def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
+    """`"auto"`, or one length an axis: an integer counts for all, `None` and -1 take the whole axis."""
+    if value is None or value is True or (isinstance(value, str) and value == "auto"):
+        return "auto"
+    if value is False:
+        return tuple(max(n, 1) for n in shape)
+    if isinstance(value, str):
+        raise InvalidArgumentError(f"{place}: expected 'auto', an integer or a sequence of integers, found {value!r}")
+    if isinstance(value, Mapping):
+        # zarr-python's {"shape": ..., "index_location": ...}
+        value = value["shape"]
+    given = (value,) * len(shape) if hasattr(value, "__index__") else tuple(value)
+    if len(given) != len(shape):
+        raise InvalidArgumentError(f"{place}: expected {len(shape)} lengths for shape {shape}, found {given}")
+    whole = tuple(max(n, 1) if c is None or c == -1 else c for c, n in zip(given, shape, strict=True))
+    lengths = _shape(whole, place)
+    if any(n == 0 for n in lengths):
+        raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
+    return lengths
+
+
+def _key_encoding(value: Any, zarr_format: int | None) -> tuple[str, str] | None:
+    """`None`, a separator, `{"name": ..., "separator": ...}`, its Zarr JSON, or zarr-python's object."""
+    if value is None:
+        return None
+    if hasattr(value, "to_dict"):
+        value = value.to_dict()
+    default = "v2" if zarr_format == 2 else "default"
+    if isinstance(value, str) and value in ("/", "."):
+        return default, value
+    if isinstance(value, str):
+        value = {"name": value}
+    if not isinstance(value, Mapping):
+        raise InvalidTypeError(f"chunk_key_encoding: expected a mapping or '/' or '.', found {type(value).__name__}")
+    name = str(value.get("name", default))
+    settings = value.get("configuration") or value
+    separator = str(settings.get("separator", "." if name == "v2" else "/"))
+    if separator not in ("/", "."):
+        raise InvalidArgumentError(f"chunk_key_encoding: expected the separator '/' or '.', found {separator!r}")
+    return name, separator

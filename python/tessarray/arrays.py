@@ -1,0 +1,279 @@
+"""Arrays: N-dimensional, chunked, stored; sliced as NumPy's are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tessarray import _native
+from tessarray._native import ArrayCore, ChunkStream, Node, Store
+from tessarray.attributes import Attributes
+from tessarray.codec_chain import split_chain
+from tessarray.dtypes import element
+from tessarray.findings import Finding
+from tessarray.summary import Info, codec_text, size_text
+
+__all__ = ["Array"]
+
+NDArray = npt.NDArray[Any]
+
+
+class Array(ArrayCore):
+    """An array in a store. Made by `create_array`, `open_array` and `group[name]`.
+
+    `a[...]` reads and writes with NumPy's basic indexing in full: integers, slices of any step, `...`, and `None`
+    when reading. Index arrays and masks follow zarr-python: a mask of the array's shape, or integer arrays for every
+    axis, select single elements as `vindex` does; one array among slices selects as `oindex` does. A result is always
+    a new array, except that a zero-dimensional array gives a scalar; an element of a larger array is a 0-d array.
+
+    Any number of threads may use one array, and other processes may write to it at the same time: each write of a
+    chunk or shard is atomic. A read costs the chunks it touches, decoded in parallel straight into the result, whose
+    memory is allocated once.
+
+    >>> import numpy as np, tessarray
+    >>> a = tessarray.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int32")
+    >>> a[1, ::2] = [1, 2, 3]
+    >>> a[:2, ::-2]
+    array([[0, 0, 0],
+           [0, 2, 0]], dtype=int32)
+    """
+
+    @property
+    def attrs(self) -> Attributes:
+        """The user's attributes, as a mapping that writes through."""
+        return Attributes(self)
+
+    def update_attributes(self, attributes: Mapping[str, Any]) -> Array:
+        """Add and replace attributes in one write; returns the array."""
+        self.attrs.update(attributes)
+        return self
+
+    @property
+    def name(self) -> str:
+        """The path with a slash in front, as zarr-python has it."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements that were never written hold: a NumPy scalar, `str` or `bytes`."""
+        return element(self._fill_bytes(), self.data_type, self.dtype)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata document, as it would be written now: `zarr.json`, or `.zarray` with `attributes`."""
+        documents = [_native.parse_json(document) for document in self._documents()]
+        return documents[0] if len(documents) == 1 else documents[0] | {"attributes": documents[1]}
+
+    @property
+    def codecs(self) -> tuple[dict[str, Any], ...]:
+        """The whole codec chain as Zarr v3 JSON; that of a v2 array is translated."""
+        return tuple(self._codecs())
+
+    @property
+    def filters(self) -> tuple[dict[str, Any], ...]:
+        """Array-to-array codecs of a chunk (of the inner chunk, where sharded)."""
+        return split_chain(self._codecs())[0]
+
+    @property
+    def serializer(self) -> dict[str, Any]:
+        """The array-to-bytes codec of a chunk."""
+        return split_chain(self._codecs())[1]
+
+    @property
+    def compressors(self) -> tuple[dict[str, Any], ...]:
+        """Bytes-to-bytes codecs of a chunk."""
+        return split_chain(self._codecs())[2]
+
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """`"F"` where chunks are stored in Fortran order."""
+        backwards = list(range(self.ndim))[::-1]
+        orders = [f.get("configuration", {}).get("order") for f in self.filters if f["name"] == "transpose"]
+        return "F" if self.ndim > 1 and orders == [backwards] else "C"
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Chunks along each axis (inner chunks, where sharded)."""
+        return tuple(-(-n // chunk) for n, chunk in zip(self.shape, self.chunks, strict=True))
+
+    @property
+    def nchunks(self) -> int:
+        """Chunks in all."""
+        return int(np.prod(self.cdata_shape, dtype=object))
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """Chunks (or shards) that are stored; costs a listing."""
+        return self.nobjects_stored()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writes are refused."""
+        store: Store = self.store
+        return store.read_only
+
+    def chunk_stream(
+        self,
+        selection: Any = None,
+        *,
+        order: Literal["c", "any"] = "c",
+        prefetch: int | None = None,
+        by: Literal["shard", "chunk"] = "shard",
+    ) -> ChunkStream:
+        """Iterate over the array chunk by chunk, several read at a time, with bounded memory.
+
+        Gives `(region, values)`: a tuple of slices, and what `a[region]` would be. `order` `"c"` goes through the
+        chunks in C order, `"any"` takes whichever is ready. At most `prefetch` chunks (default: threads + 1) are read
+        ahead, so memory is `prefetch + 1` of them. `by` `"shard"` goes by what is stored as one object, `"chunk"` by
+        inner chunks. `selection` limits it to a box: integers and slices of step 1.
+
+        Dropping or closing the stream stops it after the chunks under way. Not for use across a fork.
+
+        >>> import numpy as np, tessarray
+        >>> a = tessarray.create_array({}, data=np.arange(10), chunks=4)
+        >>> [(region[0].start, int(values.sum())) for region, values in a.chunk_stream()]
+        [(0, 6), (4, 22), (8, 17)]
+        """
+        if order not in ("c", "any"):
+            raise _wrong("order", "'c' or 'any'", order)
+        if by not in ("shard", "chunk"):
+            raise _wrong("by", "'shard' or 'chunk'", by)
+        return _native.chunk_stream(self, selection, order == "c", prefetch, by == "shard")
+
+    def check(self, deep: bool = False) -> list[Finding]:
+        """Look for damage in the array's chunks; `deep` decodes each of them."""
+        return [Finding(**finding) for finding in self._check(deep)]
+
+    @property
+    def info(self) -> Info:
+        """A readable summary; `info_complete()` adds what costs a listing of the store."""
+        return self._info(())
+
+    def info_complete(self) -> Info:
+        """The summary with the stored size, which costs a listing of the store."""
+        stored = self.nbytes_stored()
+        ratio = f", {self.nbytes / stored:.1f} times smaller" if stored else ""
+        return self._info((
+            ("stored", f"{stored:,} bytes ({size_text(stored)}{ratio})"),
+            ("objects", f"{self.nobjects_stored():,} of {self.nobjects:,}"),
+        ))
+
+    def _info(self, more: tuple[tuple[str, str], ...]) -> Info:
+        names = self.dimension_names
+        axes = names if names and any(names) else [None] * self.ndim
+        shape = " × ".join(f"{n:,}{f' {name}' if name else ''}" for n, name in zip(self.shape, axes, strict=True))
+        rows = [
+            ("shape", shape or "()"),
+            ("data type", self.data_type),
+            ("chunks", f"{self.chunks} ({self.nchunks:,})"),
+            ("shards", str(self.shards) if self.shards else "none"),
+            ("fill value", repr(self.fill_value)),
+            ("order", self.order),
+            ("filters", codec_text(self.filters)),
+            ("serializer", codec_text([self.serializer])),
+            ("compressors", codec_text(self.compressors)),
+            ("bytes", f"{self.nbytes:,} ({size_text(self.nbytes)})"),
+            *more,
+            ("attributes", str(len(self.attrs))),
+            ("format", f"Zarr v{self.zarr_format}"),
+            ("store", self.store.describe() + (", read-only" if self.read_only else "")),
+        ]
+        return Info(f"Array {self.name}", tuple(rows))
+
+    def __repr__(self) -> str:
+        return f"<Array {self.name} shape={self.shape} dtype={self.data_type} in {self.store.describe()}>"
+
+    def _repr_html_(self) -> str:
+        return self.info._repr_html_()
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> NDArray:
+        if copy is False:
+            raise ValueError("an array in a store cannot be had without a copy")
+        values = self.read()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        rows = (self.shards or self.chunks)[0]
+        for start in range(0, len(self), rows):
+            yield from self[start : start + rows]
+
+    def __contains__(self, value: object) -> bool:
+        return any(bool((values == value).any()) for _, values in self.chunk_stream(order="any"))
+
+    def __bool__(self) -> bool:
+        if self.size == 1:
+            return bool(self.read())
+        raise ValueError("the truth value of an array with more than one element, or none, is ambiguous")
+
+    def __float__(self) -> float:
+        return float(self.read())
+
+    def __int__(self) -> int:
+        return int(self.read())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_array_from_pickle, (type(self), self.store, self.path, self._documents()))
+
+    # The names zarr-python has for the ways to select.
+
+    def get_basic_selection(self, selection: Any = ..., *, out: NDArray | None = None) -> Any:
+        """`a[selection]`, into `out` where it is given."""
+        return self[selection] if out is None else self.read(selection, out=out)
+
+    def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """`a[selection] = value`."""
+        self[selection] = value
+
+    def get_orthogonal_selection(self, selection: Any) -> NDArray:
+        """`a.oindex[selection]`."""
+        return self.oindex[selection]
+
+    def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """`a.oindex[selection] = value`."""
+        self.oindex[selection] = value
+
+    def get_coordinate_selection(self, selection: Any) -> NDArray:
+        """`a.vindex[selection]`."""
+        return self.vindex[selection]
+
+    def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """`a.vindex[selection] = value`."""
+        self.vindex[selection] = value
+
+    def get_mask_selection(self, mask: Any) -> NDArray:
+        """The elements at which a mask of the array's shape is true."""
+        return self.vindex[np.asarray(mask, bool)]
+
+    def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
+        """Write where a mask of the array's shape is true."""
+        self.vindex[np.asarray(mask, bool)] = value
+
+    def get_block_selection(self, selection: Any) -> NDArray:
+        """`a.blocks[selection]`."""
+        return self.blocks[selection]
+
+    def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """`a.blocks[selection] = value`."""
+        self.blocks[selection] = value
+
+
+def _wrong(name: str, expected: str, found: object) -> Exception:
+    from tessarray.errors import InvalidArgumentError
+
+    return InvalidArgumentError(f"{name}: expected {expected}, found {found!r}", expected=expected, found=str(found))
+
+
+def _array_from_pickle(cls: type[Array], store: Store, path: str, documents: list[bytes]) -> Array:
+    """Rebuilds an array without touching the store."""
+    node: Node = _native.array_from_documents(store, path, documents)
+    return cls(node, store)

@@ -1,0 +1,26 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Finding"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong in a store.
+
+    `kind` is one of `truncated`, `checksum`, `corrupt`, `shard-index`, `out-of-bounds`, `leftover`, `metadata` and
+    `unreadable`; `out-of-bounds` and `leftover` are harmless.
+    """
+
+    kind: str
+    key: str
+    chunk: tuple[int, ...] | None
+    message: str
+
+    @property
+    def harmless(self) -> bool:
+        """Left behind by a writer that was killed; no data are affected."""
+        return self.kind in ("out-of-bounds", "leftover")

@@ -1,0 +1,239 @@
+"""Groups: mappings of arrays and further groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tessarray import _native
+from tessarray._native import GroupCore, Node, Store
+from tessarray.array_arguments import array_arguments
+from tessarray.arrays import Array
+from tessarray.attributes import Attributes
+from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError, WrongNodeError
+from tessarray.summary import Info, Tree
+
+__all__ = ["Group", "node_of"]
+
+
+class Group(GroupCore, MutableMapping[str, Any]):
+    """A group in a store. Made by `create_group`, `open_group` and `group[name]`.
+
+    A mapping from names to arrays and groups; paths with slashes reach further down. Listing costs one listing of
+    the store and one read a member, or nothing where the metadata were consolidated.
+
+    >>> import numpy as np, tessarray
+    >>> group = tessarray.create_group({})
+    >>> a = group.create_array("ocean/temperature", data=np.zeros((2, 3)))
+    >>> group["depth"] = np.arange(3)
+    >>> sorted(group), "ocean/temperature" in group
+    (['depth', 'ocean'], True)
+    >>> print(group.tree())
+    /
+    ├── depth (3,) int64
+    └── ocean
+        └── temperature (2, 3) float64
+    """
+
+    @property
+    def attrs(self) -> Attributes:
+        """The user's attributes, as a mapping that writes through."""
+        return Attributes(self)
+
+    def update_attributes(self, attributes: Mapping[str, Any]) -> Group:
+        """Add and replace attributes in one write; returns the group."""
+        self.attrs.update(attributes)
+        return self
+
+    @property
+    def name(self) -> str:
+        """The path with a slash in front, as zarr-python has it."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata document, as it would be written now."""
+        documents = [_native.parse_json(document) for document in self._documents()]
+        return documents[0] if len(documents) == 1 else documents[0] | {"attributes": documents[1]}
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes are refused."""
+        store: Store = self.store
+        return store.read_only
+
+    # The mapping.
+
+    def __getitem__(self, path: str) -> Array | Group:
+        node = self._get(_relative(path))
+        if node is None:
+            full = f"{self.path}/{path}".strip("/")
+            raise NotFoundError(f"{self.store.describe()}: no array or group at {full!r}", path=full)
+        return node_of(node, self.store)
+
+    def __setitem__(self, path: str, value: npt.ArrayLike) -> None:
+        """Create an array from an array-like, or replace the one that is there."""
+        self.create_array(path, data=value, overwrite=True)
+
+    def __delitem__(self, path: str) -> None:
+        if not self._delete(_relative(path)):
+            full = f"{self.path}/{path}".strip("/")
+            raise NotFoundError(f"{self.store.describe()}: no array or group at {full!r}", path=full)
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self._get(_relative(path)) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name, _ in self._members()])
+
+    def __len__(self) -> int:
+        return len(self._members())
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
+        """Names and members, sorted; with `max_depth` also what is below, by path, `None` for all of it."""
+        found = self._members() if max_depth == 0 else self._tree()
+        if max_depth is not None:
+            found = [(path, node) for path, node in found if path.count("/") <= max_depth]
+        return tuple((path, node_of(node, self.store)) for path, node in found)
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """How many members there are."""
+        return len(self.members(max_depth))
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Names and arrays directly in the group."""
+        return ((name, node) for name, node in self.members() if isinstance(node, Array))
+
+    def groups(self) -> Iterator[tuple[str, Group]]:
+        """Names and groups directly in the group."""
+        return ((name, node) for name, node in self.members() if isinstance(node, Group))
+
+    def array_keys(self) -> Iterator[str]:
+        """Names of the arrays directly in the group."""
+        return (name for name, node in self._members() if node.is_array)
+
+    def group_keys(self) -> Iterator[str]:
+        """Names of the groups directly in the group."""
+        return (name for name, node in self._members() if not node.is_array)
+
+    # Creation.
+
+    def create_array(self, name: str, *, overwrite: bool = False, **arguments: Any) -> Array:
+        """Create an array; arguments are those of `tessarray.create_array`. Groups on the way are created too."""
+        arguments.setdefault("zarr_format", self.zarr_format)
+        plain, data = array_arguments(**arguments)
+        array = Array(self._create_array(_relative(name), plain, overwrite), self.store)
+        if data is not None:
+            array[...] = data
+        return array
+
+    def create_group(
+        self, name: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False
+    ) -> Group:
+        """Create a group, and the groups on the way to it."""
+        return Group(self._create_group(_relative(name), attributes, overwrite), self.store)
+
+    def require_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> Group:
+        """The group of this name, created where there is none."""
+        node = self._get(_relative(name))
+        if node is None:
+            try:
+                return self.create_group(name, attributes=attributes)
+            except ExistsError:
+                # Another process was first.
+                node = self._get(_relative(name))
+        found = None if node is None else node_of(node, self.store)
+        if not isinstance(found, Group):
+            raise WrongNodeError(f"{name!r} is an array, expected a group", path=name)
+        return found
+
+    def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **arguments: Any) -> Array:
+        """The array of this name, created where there is none.
+
+        One that is there must have this shape, and a dtype to which this one can be cast (`exact`: the same).
+        """
+        node = self._get(_relative(name))
+        if node is None:
+            return self.create_array(name, shape=shape, dtype=dtype, **arguments)
+        array = node_of(node, self.store)
+        if not isinstance(array, Array):
+            raise WrongNodeError(f"{name!r} is a group, expected an array", path=name)
+        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        if array.shape != wanted:
+            raise InvalidArgumentError(f"{name!r} has shape {array.shape}, expected {wanted}", path=name)
+        if dtype is not None:
+            asked = _native.numpy_dtype(dtype)
+            if not (asked == array.dtype if exact else np.can_cast(asked, array.dtype)):
+                raise InvalidArgumentError(f"{name!r} has dtype {array.dtype}, expected {asked}", path=name)
+        return array
+
+    def consolidate_metadata(self) -> Group:
+        """Copy the metadata of everything below into this group's document, so that opening reads one object."""
+        self._consolidate()
+        return self
+
+    # For people.
+
+    def tree(self, level: int | None = None) -> Tree:
+        """The hierarchy with shapes and dtypes, `level` levels deep; prints as text, and draws in notebooks."""
+        nodes = []
+        for path, node in self._tree():
+            depth = path.count("/") + 1
+            if level is None or depth <= level:
+                found = node_of(node, self.store)
+                what = f"{found.shape} {found.data_type}" if isinstance(found, Array) else ""
+                nodes.append((depth, path.rpartition("/")[2], what))
+        return Tree(self.name, tuple(nodes))
+
+    @property
+    def info(self) -> Info:
+        """A readable summary."""
+        members = self._members()
+        arrays = sum(node.is_array for _, node in members)
+        return Info(
+            f"Group {self.name}",
+            (
+                ("arrays", str(arrays)),
+                ("groups", str(len(members) - arrays)),
+                ("attributes", str(len(self.attrs))),
+                ("format", f"Zarr v{self.zarr_format}"),
+                ("store", self.store.describe() + (", read-only" if self.read_only else "")),
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return f"<Group {self.name} in {self.store.describe()}>"
+
+    def _repr_html_(self) -> str:
+        return self.info._repr_html_() + self.tree()._repr_html_()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_group_from_pickle, (type(self), self.store, self.path))
+
+
+def _relative(path: str) -> str:
+    return path.strip("/")
+
+
+def node_of(node: Node, store: Store) -> Array | Group:
+    """The array or group that the engine opened."""
+    return Array(node, store) if node.is_array else Group(node, store)
+
+
+def _group_from_pickle(cls: type[Group], store: Store, path: str) -> Group:
+    """Opens the group again."""
+    return cls(_native.open_node(store, path, "group"), store)

@@ -1,0 +1,117 @@
+"""Looking after stores: copy, check, repair, consolidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tessarray import _native
+from tessarray.errors import ExistsError, InvalidArgumentError
+from tessarray.findings import Finding
+from tessarray.groups import Group
+from tessarray.opening import open_group
+from tessarray.sessions import Session
+from tessarray.stores import LocalStore, Store, StoreLike, ZipStore, require_existing, store_of
+
+__all__ = ["CopyReport", "check", "consolidate_metadata", "copy_store", "repair"]
+
+
+@dataclass(frozen=True)
+class CopyReport:
+    """What a copy did."""
+
+    copied: int
+    skipped: int
+    bytes_copied: int
+
+
+def copy_store(
+    source: StoreLike,
+    dest: StoreLike,
+    *,
+    source_path: str = "",
+    dest_path: str = "",
+    if_exists: Literal["raise", "replace", "skip"] = "raise",
+    progress: Callable[[int, int], None] | None = None,
+) -> CopyReport:
+    """Copy every value below a path as it is, byte by byte: nothing is decoded.
+
+    Metadata documents are copied last, so a reader of `dest` sees no array whose chunks are not there yet.
+    `progress` is called with the bytes done and the bytes in all.
+
+    >>> import numpy as np, tessarray
+    >>> a, b = tessarray.MemoryStore(), tessarray.MemoryStore()
+    >>> tessarray.save_array(a, np.arange(3))
+    >>> tessarray.copy_store(a, b).copied
+    2
+    >>> tessarray.load(b).tolist()
+    [0, 1, 2]
+    """
+    if if_exists not in ("raise", "replace", "skip"):
+        raise InvalidArgumentError(f"if_exists: expected 'raise', 'replace' or 'skip', found {if_exists!r}")
+    require_existing(source, "r")
+    given = dest
+    source, dest = store_of(source, "r"), store_of(dest, "a")
+    prefix, target = source_path.strip("/"), dest_path.strip("/")
+    entries = sorted(source.list(prefix), key=lambda entry: (_is_document(entry[0]), entry[0]))
+    total, done, copied, skipped = sum(size for _, size in entries), 0, 0, 0
+    present = {key for key, _ in dest.list(target)}
+    for key, size in entries:
+        relative = key.removeprefix(f"{prefix}/") if prefix else key
+        to = f"{target}/{relative}" if target else relative
+        if to in present and if_exists == "raise":
+            raise ExistsError(f"{to}: already in {dest.describe()}; pass if_exists to skip or replace", key=to)
+        if to in present and if_exists == "skip":
+            skipped += 1
+        elif (value := source.get(key)) is not None:
+            dest.put(to, value)
+            copied += 1
+        done += size
+        if progress is not None:
+            progress(done, total)
+    if isinstance(dest, ZipStore) and dest is not given:
+        dest.close()
+    return CopyReport(copied, skipped, done)
+
+
+def _is_document(key: str) -> bool:
+    return key.rpartition("/")[2] in ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
+
+
+def check(store: StoreLike, *, path: str = "", deep: bool = False, session: Session | None = None) -> list[Finding]:
+    """Look for damage in every array and group below a path. An empty list is good news.
+
+    Reads metadata, shard indexes and sizes; `deep` also decodes every chunk. Changes nothing.
+
+    >>> import numpy as np, tessarray
+    >>> store = tessarray.MemoryStore()
+    >>> tessarray.save_array(store, np.arange(3))
+    >>> store.put("c/0", store.get("c/0")[:-1])
+    >>> [finding.key for finding in tessarray.check(store, deep=True)]
+    ['c/0']
+    """
+    require_existing(store, "r")
+    opened = store_of(store, "r")
+    found = _native.check_store(opened, path.strip("/"), deep, session)
+    return [Finding(**finding) for finding in found]
+
+
+def repair(store: StoreLike, *, path: str = "") -> list[str]:
+    """Remove what killed writers left behind: temporary files, never data. Returns what was removed.
+
+    Writers that are at work are left alone. Stores other than local directories leave nothing behind.
+    """
+    require_existing(store, "r+")
+    opened: Store = store_of(store, "r+")
+    if not isinstance(opened, LocalStore):
+        return []
+    return [str(file) for file, _ in opened.leftovers(path.strip("/"), remove=True)]
+
+
+def consolidate_metadata(store: StoreLike, *, path: str | None = None, session: Session | None = None) -> Group:
+    """Copy the metadata of everything below a group into its own document, so that opening reads one object.
+
+    Arrays that change their shape or attributes later make the copy stale: consolidate again.
+    """
+    return open_group(store, path=path, mode="r+", session=session).consolidate_metadata()

@@ -1,0 +1,144 @@
+"""Opening arrays and groups, in the modes of zarr-python:
+
+| mode | there | not there |
+|---|---|---|
+| `r` | open, refuse changes | `NotFoundError` |
+| `r+` | open | `NotFoundError` |
+| `a` | open | create |
+| `w` | replace | create |
+| `w-` | `ExistsError` | create |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from tessarray import _native
+from tessarray._native import Node, Store
+from tessarray.arrays import Array
+from tessarray.creation import create_array, create_group
+from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError
+from tessarray.groups import Group, node_of
+from tessarray.sessions import Session
+from tessarray.stores import StoreLike, require_existing, store_of
+
+__all__ = ["Mode", "open", "open_array", "open_group"]
+
+Mode = Literal["r", "r+", "a", "w", "w-"]
+
+
+def _open_store(store: StoreLike, mode: str, storage_options: Mapping[str, Any] | None) -> Store:
+    if mode not in ("r", "r+", "a", "w", "w-"):
+        raise InvalidArgumentError(f"mode: expected r, r+, a, w or w-, found {mode!r}")
+    require_existing(store, mode)
+    return store_of(store, mode, storage_options)
+
+
+def _found(store: Store, path: str, mode: str, kind: str | None, session: Session | None) -> Node | None:
+    """What is there; `None` where it is to be created."""
+    if mode in ("w", "w-"):
+        return None
+    try:
+        return _native.open_node(store, path, kind, session)
+    except NotFoundError:
+        if mode == "a" and not store.read_only:
+            return None
+        raise
+
+
+def open_array(
+    store: StoreLike,
+    *,
+    path: str | None = None,
+    mode: Mode = "a",
+    storage_options: Mapping[str, Any] | None = None,
+    session: Session | None = None,
+    **arguments: Any,
+) -> Array:
+    """Open the array at a path, or create it in the modes that do; `arguments` are those of `create_array`.
+
+    A path whose array exists is opened as it is: `arguments` count only where one is created. The metadata are read
+    once; `refresh` rereads them.
+
+    >>> import tessarray
+    >>> store = tessarray.MemoryStore()
+    >>> a = tessarray.open_array(store, mode="w", shape=3, dtype="uint8")
+    >>> tessarray.open_array(store, mode="r")[...].tolist()
+    [0, 0, 0]
+    """
+    opened = _open_store(store, mode, storage_options)
+    at = (path or "").strip("/")
+    node = _found(opened, at, mode, "array", session)
+    if node is not None:
+        return Array(node, opened)
+    if arguments.get("shape") is None and arguments.get("data") is None:
+        if mode == "a":
+            raise NotFoundError(f"{opened.describe()}: no array at {at!r}; pass shape and dtype to create one", path=at)
+        raise InvalidTypeError(f"mode {mode!r} creates an array: expected shape and dtype, or data")
+    overwrite = arguments.pop("overwrite", False) or mode == "w"
+    return create_array(opened, name=at, overwrite=overwrite, session=session, **arguments)
+
+
+def open_group(
+    store: StoreLike,
+    *,
+    path: str | None = None,
+    mode: Mode = "a",
+    zarr_format: Literal[2, 3] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    session: Session | None = None,
+) -> Group:
+    """Open the group at a path, or create it in the modes that do. Consolidated metadata are used where present.
+
+    >>> import tessarray
+    >>> store = tessarray.MemoryStore()
+    >>> tessarray.open_group(store, attributes={"n": 1}).attrs["n"]
+    1
+    """
+    opened = _open_store(store, mode, storage_options)
+    at = (path or "").strip("/")
+    node = _found(opened, at, mode, "group", session)
+    if node is not None:
+        return Group(node, opened)
+    return create_group(
+        opened,
+        path=at,
+        zarr_format=zarr_format or 3,
+        attributes=attributes,
+        overwrite=mode == "w",
+        session=session,
+    )
+
+
+def open(
+    store: StoreLike,
+    *,
+    path: str | None = None,
+    mode: Mode | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    session: Session | None = None,
+    **arguments: Any,
+) -> Array | Group:
+    """Open whatever is at a path, array or group.
+
+    `mode` is `a` where left out, or `r` for a store that refuses changes. Where it creates something, that is an
+    array if a `shape` or `data` is among the `arguments`, else a group.
+
+    >>> import tessarray
+    >>> store = tessarray.MemoryStore()
+    >>> tessarray.save_array(store, [1, 2, 3])
+    >>> tessarray.open(store).shape
+    (3,)
+    """
+    if mode is None:
+        mode = "r" if isinstance(store, Store) and store.read_only else "a"
+    opened = _open_store(store, mode, storage_options)
+    at = (path or "").strip("/")
+    node = _found(opened, at, mode, None, session)
+    if node is not None:
+        return node_of(node, opened)
+    if arguments.get("shape") is not None or arguments.get("data") is not None:
+        return open_array(opened, path=at, mode="a" if mode == "a" else mode, session=session, **arguments)
+    return open_group(opened, path=at, mode=mode, session=session, **arguments)

@@ -1,0 +1,165 @@
+"""Stores: where the named byte strings of arrays and groups live.
+
+Every function that takes a store takes any of
+
+- a path, as `str` or `os.PathLike`: a local directory, or one zip file where it ends in `.zip`;
+- `"file:///path"`, and `"memory://"` for a new store in memory;
+- one of the stores below;
+- any mapping from `str` to `bytes`: a `dict`, an fsspec mapper (`fsspec.get_mapper(...)`);
+- a `LocalStore`, `MemoryStore` or `ZipStore` of zarr-python.
+
+>>> store = MemoryStore()
+>>> store.put("greeting", b"hello")
+>>> store.get("greeting", offset=1, length=3), store.get("nothing")
+(b'ell', None)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from tessarray._native import (
+    FaultStore,
+    LocalStore,
+    MappingStore,
+    MemoryStore,
+    PrefixStore,
+    ReadOnlyStore,
+    RecordStore,
+    Store,
+    ThrottleStore,
+    ZipStore,
+)
+from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError
+
+__all__ = [
+    "FaultStore",
+    "LocalStore",
+    "MappingStore",
+    "MemoryStore",
+    "PrefixStore",
+    "ReadOnlyStore",
+    "RecordStore",
+    "Store",
+    "StoreLike",
+    "ThrottleStore",
+    "ZipStore",
+    "store_of",
+]
+
+StoreLike = str | os.PathLike[str] | Store | MutableMapping[str, bytes] | Mapping[str, bytes] | Any
+
+
+def store_of(store: StoreLike, mode: str = "a", storage_options: Mapping[str, Any] | None = None) -> Store:
+    """The store that a path, an address, a mapping or a store of zarr-python means.
+
+    `mode` `"r"` gives one that refuses changes. Local paths take the `storage_options` of `LocalStore`; a zip is
+    opened with `mode`, and is in place only once its store is closed.
+
+    >>> store_of("memory://")
+    <MemoryStore memory>
+    """
+    if storage_options and not isinstance(store, str | os.PathLike):
+        raise InvalidArgumentError("storage_options: only a path takes options; a store has its own")
+    if isinstance(store, Store):
+        return _guard(store, mode)
+    if isinstance(store, str | os.PathLike):
+        return _at(os.fspath(store), mode, dict(storage_options or {}))
+    if type(store).__module__.partition(".")[0] == "zarr":
+        return _of_zarr(store, mode)
+    if isinstance(store, Mapping) or (hasattr(store, "__getitem__") and hasattr(store, "keys")):
+        return MappingStore(store, read_only=mode == "r")
+    raise InvalidTypeError(
+        f"store: expected a path, an address, a mapping or a store, found {type(store).__name__}"
+    )
+
+
+def _guard(store: Store, mode: str) -> Store:
+    return ReadOnlyStore(store) if mode == "r" and not store.read_only else store
+
+
+def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
+    scheme, separator, _ = path.partition("://")
+    if separator:
+        if scheme == "memory":
+            return MemoryStore()
+        if scheme != "file":
+            raise InvalidArgumentError(
+                f"{path}: {scheme}:// is not supported yet: pass an fsspec mapper, as in "
+                f"fsspec.get_mapper({path!r}); native cloud stores come later"
+            )
+        path = unquote(urlsplit(path).path)
+    if path.endswith(".zip") and not Path(path).is_dir():
+        if options:
+            raise InvalidArgumentError(f"storage_options: a zip takes none, found {sorted(options)}")
+        return ZipStore(path, mode)
+    try:
+        return LocalStore(path, read_only=mode == "r", **options)
+    except TypeError as error:
+        raise InvalidArgumentError(f"storage_options: {error}") from None
+
+
+def _of_zarr(store: Any, mode: str) -> Store:
+    """A store object of zarr-python by what it stands for, not through its asynchronous interface."""
+    mode = "r" if getattr(store, "read_only", False) else mode
+    match type(store).__name__:
+        case "LocalStore":
+            return LocalStore(store.root, read_only=mode == "r")
+        case "ZipStore":
+            return ZipStore(store.path, "r" if mode == "r" else "a")
+        case "MemoryStore":
+            return MappingStore(_ZarrMemory(store._store_dict), read_only=mode == "r")
+        case "StorePath":
+            inner = _of_zarr(store.store, mode)
+            return PrefixStore(inner, store.path) if store.path else inner
+        case name:
+            raise InvalidTypeError(
+                f"store: zarr-python's {name} is not taken; pass its path, or a mapping from str to bytes"
+            )
+
+
+class _ZarrMemory(MutableMapping[str, bytes]):
+    """The values of zarr-python's MemoryStore, which are buffers of its own, as bytes."""
+
+    def __init__(self, buffers: MutableMapping[str, Any]) -> None:
+        self._buffers = buffers
+
+    def __getitem__(self, key: str) -> bytes:
+        value: bytes = self._buffers[key].to_bytes()
+        return value
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        from zarr.core.buffer.cpu import Buffer
+
+        self._buffers[key] = Buffer.from_bytes(value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._buffers[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._buffers))
+
+    def __len__(self) -> int:
+        return len(self._buffers)
+
+
+def require_existing(store: StoreLike, mode: str) -> None:
+    """For reading: a local path with nothing at it is reported as such."""
+    if mode in ("r", "r+") and isinstance(store, str | os.PathLike):
+        path = os.fspath(store)
+        if "://" not in path and not Path(path).exists():
+            raise NotFoundError(f"{path}: nothing there", path=path)
+
+
+def _local(cls: type[LocalStore], root: str, durable: bool, follow_links: bool, read_only: bool) -> LocalStore:
+    """Rebuilds a LocalStore from a pickle."""
+    return cls(root, durable=durable, follow_links=follow_links, read_only=read_only)
+
+
+def _mapping(cls: type[MappingStore], mapping: MutableMapping[str, bytes], read_only: bool) -> MappingStore:
+    """Rebuilds a MappingStore from a pickle."""
+    return cls(mapping, read_only=read_only)

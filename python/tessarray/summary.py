@@ -1,0 +1,88 @@
+"""Readable summaries: `a.info`, `g.info` and `g.tree()`, as text and, in notebooks, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+__all__ = ["Info", "Tree", "size_text"]
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def size_text(count: float) -> str:
+    """Bytes as people read them.
+
+    >>> size_text(2048), size_text(5)
+    ('2.0 KiB', '5 B')
+    """
+    value, unit = float(count), UNITS[0]
+    for unit in UNITS:
+        if value < 1024 or unit == UNITS[-1]:
+            break
+        value /= 1024
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+@dataclass(frozen=True)
+class Info:
+    """A table of two columns; printing it shows it, a notebook draws it."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        width = max((len(label) for label, _ in self.rows), default=0)
+        return "\n".join([self.title, *(f"  {label:<{width}}  {value}" for label, value in self.rows)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(label)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+            for label, value in self.rows
+        )
+        return f"<table><caption>{escape(self.title)}</caption><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A hierarchy: (depth, name, what it is) in the order of a walk, depth first."""
+
+    root: str
+    nodes: tuple[tuple[int, str, str], ...]
+
+    def __str__(self) -> str:
+        lines = [self.root]
+        last: set[int] = set()
+        drawn = []
+        # From the end, so that each level knows whether another node of it follows.
+        for depth, name, what in reversed(self.nodes):
+            last = {level for level in last if level <= depth}
+            rails = "".join("│   " if level in last else "    " for level in range(1, depth))
+            corner = "├── " if depth in last else "└── "
+            drawn.append(f"{rails}{corner}{name}{f' {what}' if what else ''}")
+            last.add(depth)
+        return "\n".join(lines + drawn[::-1])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def codec_text(codecs: Iterable[dict[str, object]]) -> str:
+    """Codecs on one line, by their names and what sets them apart."""
+    parts = []
+    for codec in codecs:
+        settings = codec.get("configuration")
+        shown = ", ".join(
+            f"{name}={value}"
+            for name, value in (settings.items() if isinstance(settings, dict) else ())
+            if not isinstance(value, dict | list) and value is not None
+        )
+        parts.append(f"{codec['name']}({shown})" if shown else str(codec["name"]))
+    return ", ".join(parts) or "none"
