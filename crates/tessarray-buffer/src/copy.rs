@@ -89,6 +89,12 @@ unsafe fn copy_axes<const ITEM: usize>(src: *const u8, dst: *mut u8, axes: &[Axi
                     copy_item::<ITEM>(src.offset(i * row.src), dst.offset(i * row.dst), item);
                 }
             }
+            [outer, row] if row.src == step && row.dst == step => {
+                let bytes = row.n * item;
+                for i in 0..outer.n as isize {
+                    copy_row(src.offset(i * outer.src), dst.offset(i * outer.dst), bytes);
+                }
+            }
             [outer, inner] if inner.src != step && outer.src == step => transpose::<ITEM>(src, dst, *outer, *inner, item),
             [outer, rest @ ..] => {
                 // A source-contiguous axis further out than the second is moved next to the innermost.
@@ -124,6 +130,28 @@ unsafe fn transpose<const ITEM: usize>(src: *const u8, dst: *mut u8, outer: Axis
             }
         }
     }
+}
+
+/// Copies one row. Rows of a small chunk are too short for the call of `memcpy` that the compiler would make.
+///
+/// # Safety
+/// `bytes` are readable at `src` and writable at `dst`, and the two do not overlap.
+#[inline(always)]
+unsafe fn copy_row(src: *const u8, dst: *mut u8, bytes: usize) {
+    const WIDE: usize = 32;
+    if !(WIDE..=512).contains(&bytes) {
+        // SAFETY: the caller's promise.
+        return unsafe { ptr::copy_nonoverlapping(src, dst, bytes) };
+    }
+    let last = bytes - WIDE;
+    let mut at = 0;
+    while at < last {
+        // SAFETY: at + WIDE <= bytes.
+        unsafe { copy_item::<WIDE>(src.add(at), dst.add(at), WIDE) };
+        at += WIDE;
+    }
+    // SAFETY: last + WIDE == bytes; the last piece may write bytes of the one before again.
+    unsafe { copy_item::<WIDE>(src.add(last), dst.add(last), WIDE) };
 }
 
 /// # Safety
