@@ -139,7 +139,7 @@ fn every_setting_agrees_with_c_blosc_in_both_directions() {
 fn several_blocks_with_a_remainder_agree_with_c_blosc() {
     for compressor in COMPRESSORS {
         for (filter, number) in FILTERS {
-            for typesize in [1, 2, 3, 4, 8, 16, 17] {
+            for typesize in if compressor.is_slow() { vec![2, 3, 17] } else { vec![1, 2, 3, 4, 8, 16, 17] } {
                 for blocksize in [1, 8192 + 3] {
                     let level = if compressor.is_slow() { 1 } else { 5 };
                     let codec = codec(compressor, level, filter, typesize, blocksize);
