@@ -24,6 +24,7 @@ RUST_LAYERS = [
     "tessarray-array",
     "tessarray",
     "tessarray-python",
+    "tessarray-fuzz",
 ]
 PYTHON_LAYERS = ["conversion", "tune", "bench", "demo", "cli"]
 API = -1  # every other module

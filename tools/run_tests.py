@@ -77,29 +77,6 @@ def rust(tally: Tally) -> None:
         )
 
 
-def fuzz_replay(tally: Tally) -> None:
-    """Replay the fuzz targets with the seeded mutator, where the repository has them: about 10 s each."""
-    if not (ROOT / "fuzz" / "src" / "bin" / "replay.rs").exists():
-        return
-    start = time.monotonic()
-    seconds = os.environ.get("TESSARRAY_FUZZ_SECONDS", "10")
-    status, passed, failed = follow(
-        [
-            "cargo",
-            "run",
-            "--release",
-            "--manifest-path",
-            "fuzz/Cargo.toml",
-            "--bin",
-            "replay",
-            "--",
-            "--seconds",
-            seconds,
-        ]
-    )
-    tally.step("fuzz targets, replayed", status == 0, passed, failed, time.monotonic() - start)
-
-
 def junit_counts(report: Path) -> tuple[int, int]:
     suites = ElementTree.parse(report).getroot().iter("testsuite")
     passed = failed = 0
@@ -130,7 +107,6 @@ def main() -> int:
         tally.step(step, False, 0, 0, 0.0)  # what CI ran before and wants in the sum
     if chosen.rust or not chosen.python:
         rust(tally)
-        fuzz_replay(tally)
     if chosen.python or not chosen.rust:
         python(tally, chosen.pytest)
     for title in tally.broken:
