@@ -1,5 +1,19 @@
 //! Filling memory with one element, and asking whether it is filled.
 
+/// Zeroed bytes, or `None` where there is no memory for them. Untouched pages cost nothing.
+pub fn zeroed(len: usize) -> Option<Vec<u8>> {
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    let layout = std::alloc::Layout::array::<u8>(len).ok()?;
+    // SAFETY: the layout is not empty; the allocation is `len` initialised bytes of the global allocator, aligned as
+    // `u8` is, and owned by the vector from here on.
+    unsafe {
+        let pointer = std::alloc::alloc_zeroed(layout);
+        (!pointer.is_null()).then(|| Vec::from_raw_parts(pointer, len, len))
+    }
+}
+
 /// Sets every element of `out` to `element`. `out` is a whole number of elements.
 pub fn fill_with(out: &mut [u8], element: &[u8]) {
     match element {

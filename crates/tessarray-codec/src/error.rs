@@ -37,6 +37,9 @@ pub enum CodecError {
     /// The values cannot be encoded.
     #[error("codec {codec:?}: cannot encode: {reason}")]
     Encode { codec: String, reason: String },
+    /// There is no memory for a chunk.
+    #[error("no memory for {bytes} bytes of a chunk")]
+    Memory { bytes: u64 },
     /// A codec in the user's language raised an error.
     #[error("codec {codec:?}: {message}")]
     User { codec: String, message: String },

@@ -1,5 +1,7 @@
 //! Buffers that are used again: one [`Scratch`] a worker, so that steady work allocates nothing.
 
+use crate::{CodecError, Result};
+
 /// A worker's spare buffers.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -23,14 +25,17 @@ impl Scratch {
 
     /// A buffer of exactly `len` bytes with arbitrary (initialised) contents: memory that an earlier user left is not
     /// cleared again.
-    pub fn sized(&mut self, len: usize) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`] where there is none.
+    pub fn sized(&mut self, len: usize) -> Result<Vec<u8>> {
         let mut buffer = self.spare.pop().unwrap_or_default();
         if buffer.capacity() < len {
             // A zeroed allocation costs nothing until it is touched, unlike a resize.
-            return vec![0; len];
+            return tessarray_buffer::zeroed(len).ok_or(CodecError::Memory { bytes: len as u64 });
         }
         buffer.resize(len, 0);
-        buffer
+        Ok(buffer)
     }
 
     /// Takes a buffer back.

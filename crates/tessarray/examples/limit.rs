@@ -169,7 +169,7 @@ fn encode_all(threads: usize, chain: &Chain, chunks: &[&[u8]]) -> Vec<Vec<u8>> {
 
 fn decode_all(threads: usize, chain: &Chain, encoded: &[Vec<u8>]) {
     on_threads(threads, encoded.len(), |i, scratch| {
-        let mut chunk = scratch.sized(CHUNK);
+        let mut chunk = scratch.sized(CHUNK).expect("memory");
         chain.decode(&encoded[i], &mut chunk, &Arena::new(), scratch).expect("decoding");
         black_box(&chunk);
         scratch.give(chunk);

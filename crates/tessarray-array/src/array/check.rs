@@ -171,7 +171,7 @@ impl Checker<'_> {
             if !self.deep {
                 return chain.verify(bytes);
             }
-            let mut chunk = scratch.sized(chain.stored_spec().byte_len());
+            let mut chunk = scratch.sized(chain.stored_spec().byte_len())?;
             let result = chain.decode(bytes, &mut chunk, &Arena::new(), scratch);
             scratch.give(chunk);
             result

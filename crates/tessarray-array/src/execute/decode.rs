@@ -42,7 +42,7 @@ impl<'a> LeafDecoder<'a> {
                 return self.chain.decode(encoded, place, self.arena, scratch);
             }
         }
-        let mut chunk = scratch.sized(self.chain.stored_spec().byte_len());
+        let mut chunk = scratch.sized(self.chain.stored_spec().byte_len())?;
         let result = match self.decode_blocks(cell, encoded, &mut chunk) {
             Ok(true) => Ok(()),
             Ok(false) => self.chain.decode(encoded, &mut chunk, self.arena, scratch),
@@ -56,7 +56,7 @@ impl<'a> LeafDecoder<'a> {
         result
     }
 
-    /// Decodes only the blocks that are needed, where that saves enough. `false`: nothing was done.
+    /// Decodes only the blocks that are needed, where that saves enough. `false`: the chain has none; nothing was done.
     fn decode_blocks(&self, cell: &Cell, encoded: &[u8], chunk: &mut [u8]) -> Result<bool> {
         if !self.chain.may_have_blocks() || whole_chunk(self.picks, cell, self.chain).is_some() {
             return Ok(false);
@@ -67,7 +67,7 @@ impl<'a> LeafDecoder<'a> {
         let block = blocks.block_bytes();
         let marked = mark_blocks(self.picks, cell, self.chain, &self.strides, item, block, &mut needed);
         if marked as f64 > needed.len() as f64 * PARTIAL {
-            return Ok(false);
+            return blocks.decode_all(chunk).map(|()| true);
         }
         for (number, _) in needed.iter().enumerate().filter(|(_, needed)| **needed) {
             blocks.decode_into(number, chunk)?;

@@ -186,7 +186,7 @@ impl<'a> ObjectEncoder<'a> {
                 return self.encode(run, scratch, out).map_err(failed);
             }
         }
-        let mut chunk = scratch.sized(self.leaf.stored_spec().byte_len());
+        let mut chunk = scratch.sized(self.leaf.stored_spec().byte_len()).map_err(failed)?;
         let result = self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
         scratch.give(chunk);
         result.map_err(failed)

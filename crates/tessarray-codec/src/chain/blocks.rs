@@ -13,7 +13,8 @@ pub struct Blocks<'a> {
 }
 
 impl Chain {
-    /// The blocks of an encoded chunk, or `None` where the chain, or these bytes, only decode whole. Verifies the
+    /// The blocks of an encoded chunk (a single one, where its codec has none), or `None` where the chain only decodes
+    /// whole. Verifies the
     /// checksums over the whole encoded chunk first, so that a partial read is as safe as a full one.
     pub fn blocks<'a>(&'a self, input: &'a [u8]) -> Result<Option<Blocks<'a>>> {
         let (Some((first, outer)), true) = (self.bytes.split_first(), self.is_identity()) else { return Ok(None) };
@@ -25,13 +26,8 @@ impl Chain {
                 None => return Ok(None),
             }
         }
-        let len = first.block_len(payload, decoded)?;
-        Ok(len.filter(|&len| len > 0 && len < decoded).map(|len| Blocks {
-            codec: first.as_ref(),
-            payload,
-            decoded,
-            len,
-        }))
+        let len = first.block_len(payload, decoded)?.filter(|&len| len > 0).unwrap_or(decoded);
+        Ok(Some(Blocks { codec: first.as_ref(), payload, decoded, len }))
     }
 
     /// Verifies the outer checksums of an encoded chunk, without decoding it. Chains without any pass.
@@ -56,6 +52,11 @@ impl Blocks<'_> {
     /// Decoded bytes of every block but the last, which may be shorter.
     pub fn block_bytes(&self) -> usize {
         self.len
+    }
+
+    /// Decodes the whole chunk, without verifying its checksums again.
+    pub fn decode_all(&self, chunk: &mut [u8]) -> Result<()> {
+        self.codec.decode(self.payload, chunk)
     }
 
     /// Decodes block `block` to its place in `chunk`, which has the whole chunk's bytes.

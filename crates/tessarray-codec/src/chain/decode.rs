@@ -47,7 +47,7 @@ impl Chain {
                 return codec.decode(current, out);
             }
             let mut buffer = match self.sizes[i] {
-                EncodedSize::Exact(n) => scratch.sized(n),
+                EncodedSize::Exact(n) => scratch.sized(n)?,
                 _ => scratch.empty(),
             };
             let decoded = match self.sizes[i] {
@@ -69,7 +69,7 @@ impl Chain {
         if self.array.is_empty() {
             return self.serializer_decode(input, out, arena, scratch);
         }
-        let mut current = scratch.sized(self.serialized.byte_len());
+        let mut current = scratch.sized(self.serialized.byte_len())?;
         let mut result = self.serializer_decode(input, &mut current, arena, scratch);
         for (i, stage) in self.array.iter().enumerate().rev() {
             if result.is_err() {
@@ -78,7 +78,7 @@ impl Chain {
             if i == 0 {
                 result = stage.codec.decode(&stage.decoded, &current, out);
             } else {
-                let mut next = scratch.sized(stage.decoded.byte_len());
+                let mut next = scratch.sized(stage.decoded.byte_len())?;
                 result = stage.codec.decode(&stage.decoded, &current, &mut next);
                 scratch.give(std::mem::replace(&mut current, next));
             }

@@ -14,7 +14,7 @@ impl Chain {
         let mut array: Cow<'_, [u8]> = Cow::Borrowed(input);
         for (i, stage) in self.array.iter().enumerate() {
             let next_spec = self.array.get(i + 1).map_or(&self.serialized, |next| &next.decoded);
-            let mut next = scratch.sized(next_spec.byte_len());
+            let mut next = scratch.sized(next_spec.byte_len())?;
             stage.codec.encode(&stage.decoded, &array, &mut next)?;
             give(scratch, std::mem::replace(&mut array, Cow::Owned(next)));
         }

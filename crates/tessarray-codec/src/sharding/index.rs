@@ -61,7 +61,7 @@ impl Sharding {
             let expected = self.index_bytes as u64;
             return Err(CodecError::Truncated { codec: "sharding_indexed index".into(), expected, found });
         }
-        let mut raw = scratch.sized(self.entries() * 16);
+        let mut raw = scratch.sized(self.entries() * 16)?;
         let decoded = self.index.decode(encoded, &mut raw, &Arena::new(), scratch);
         let index = decoded.and_then(|()| self.validate(&raw, shard_bytes));
         scratch.give(raw);

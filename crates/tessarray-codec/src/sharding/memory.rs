@@ -21,7 +21,7 @@ impl Sharding {
         let encoded = &input[at as usize..(at + length) as usize];
         let index = self.parse_index(encoded, input.len() as u64, scratch)?;
         let fill = self.fill_item(arena);
-        let mut chunk = scratch.sized(self.inner.stored_spec().byte_len());
+        let mut chunk = scratch.sized(self.inner.stored_spec().byte_len())?;
         let mut at = Odometer::new(&self.counts);
         let mut result = Ok(());
         for entry in index.entries() {
@@ -51,7 +51,7 @@ impl Sharding {
             out.resize(start + self.index_bytes, 0);
         }
         let mut index = ShardIndex::missing(self.entries());
-        let mut chunk = scratch.sized(self.inner.stored_spec().byte_len());
+        let mut chunk = scratch.sized(self.inner.stored_spec().byte_len())?;
         let mut shard = input.to_vec();
         let mut at = Odometer::new(&self.counts);
         let mut number = 0;
