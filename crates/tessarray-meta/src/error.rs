@@ -40,3 +40,15 @@ pub enum MetaError {
     #[error("{path}: format version {format} is newer than {newest}, the newest this release reads")]
     Newer { path: String, format: u64, newest: u64 },
 }
+
+impl MetaError {
+    /// Whether the document may well be right, and only needs what this release, or its limits, do not offer.
+    pub(crate) fn is_beyond_reader(&self) -> bool {
+        match self {
+            Self::UnknownExtension { .. } | Self::Unsupported { .. } | Self::Forbidden { .. } => true,
+            Self::Newer { .. } | Self::TooLarge { .. } => true,
+            Self::Json { .. } | Self::Value { .. } | Self::Missing { .. } => false,
+            Self::Duplicate { .. } | Self::Depth { .. } => false,
+        }
+    }
+}

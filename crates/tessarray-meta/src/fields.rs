@@ -1,6 +1,6 @@
 //! Members of JSON objects, taken one by one with errors that say where.
 
-use crate::{Limits, MetaError, Path, Result, json};
+use crate::{Limits, MetaError, Path, Result, json, non_finite};
 use serde_json::{Map, Value};
 use tessarray_codec::NamedConfig;
 
@@ -28,7 +28,10 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("an array of {} items", items.len()),
         Value::Object(members) => format!("an object of {} members", members.len()),
-        Value::String(text) => format!("{:?}", short(text)),
+        Value::String(text) => match non_finite::word(text) {
+            Some(word) => word.into(),
+            None => format!("{:?}", short(text)),
+        },
         scalar => scalar.to_string(),
     }
 }
@@ -49,10 +52,6 @@ pub(crate) struct Object<'p> {
 impl<'p> Object<'p> {
     pub fn new(members: Map<String, Value>, path: &'p Path<'p>) -> Self {
         Self { members, path }
-    }
-
-    pub fn of(value: Value, path: &'p Path<'p>) -> Result<Self> {
-        Ok(Self::new(json::into_object(value, path)?, path))
     }
 
     pub fn path(&self) -> &'p Path<'p> {

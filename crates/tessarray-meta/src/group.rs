@@ -15,11 +15,15 @@ pub struct GroupMetadata {
     /// The user's attributes.
     pub attributes: Map<String, Value>,
     /// A copy of the metadata of every node below the group, by path relative to it (`a/b`); `None` where the group
-    /// was not consolidated.
+    /// was not consolidated, and where a node in the copy needs what this release does not have. Such a copy costs the
+    /// reader speed, not the other nodes.
     pub consolidated: Option<BTreeMap<String, Node>>,
-    /// Members that are not part of the format, and that say readers may ignore them; written back unchanged.
+    /// Members that are not part of the format, and that say readers may ignore them, and a v3 group's consolidated
+    /// metadata that was not understood; written back unchanged.
     pub extra: Map<String, Value>,
 }
+
+const CONSOLIDATED: &str = "consolidated_metadata";
 
 impl GroupMetadata {
     /// A group of this format and these attributes, not consolidated.
@@ -41,7 +45,8 @@ impl GroupMetadata {
         consolidated::group_from_v2(zgroup, zattrs, limits)
     }
 
-    /// Parses a `.zmetadata`: the root group, and in [`consolidated`](Self::consolidated) every node below it.
+    /// Parses a `.zmetadata`: the root group, and in [`consolidated`](Self::consolidated) every node below it, or
+    /// `None` where one of them needs what this release does not have.
     pub fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<Self> {
         consolidated::from_zmetadata(document, limits)
     }
@@ -71,10 +76,13 @@ impl GroupMetadata {
             let metadata = nodes.iter().map(|(path, node)| (path.clone(), node.to_v3_value()));
             let metadata = Value::Object(metadata.collect());
             let inline = json!({"kind": "inline", "must_understand": false, "metadata": metadata});
-            out.insert("consolidated_metadata".into(), inline);
+            out.insert(CONSOLIDATED.into(), inline);
         }
         out.insert("node_type".into(), "group".into());
-        out.extend(self.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
+        for (key, value) in &self.extra {
+            // A copy that was not understood gives way to one that was made since.
+            out.entry(key.as_str()).or_insert_with(|| value.clone());
+        }
         Value::Object(out)
     }
 }
@@ -82,42 +90,68 @@ impl GroupMetadata {
 /// The rest of a group document, once its format and node type have been looked at.
 pub(crate) fn group_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<GroupMetadata> {
     let attributes = object.attributes()?;
-    let consolidated = match object.optional("consolidated_metadata") {
-        // zarr-python 3.0 wrote null into groups that were not consolidated.
-        Some(Value::Null) => None,
-        Some(value) => consolidated_from_v3(value, limits, &object.path().key("consolidated_metadata"))?,
+    // zarr-python 3.0 wrote null into groups that were not consolidated.
+    let copy = object.optional(CONSOLIDATED).filter(|copy| !copy.is_null());
+    let consolidated = match &copy {
+        Some(copy) => consolidated_from_v3(copy, limits, &object.path().key(CONSOLIDATED))?,
         None => None,
     };
-    let extra = object.finish("member")?;
+    let mut extra = object.finish("member")?;
+    if let (None, Some(copy)) = (&consolidated, copy) {
+        extra.insert(CONSOLIDATED.into(), copy);
+    }
     Ok(GroupMetadata { format: Format::V3, attributes, consolidated, extra })
 }
 
+/// `None` where the copy, or a node in it, is not for this reader. The rest is checked all the same.
 fn consolidated_from_v3(
-    value: Value,
+    value: &Value,
     limits: &Limits,
     path: &Path<'_>,
 ) -> Result<Option<BTreeMap<String, Node>>> {
-    let mut object = Object::of(value, path)?;
-    let optional = object.optional("must_understand") == Some(Value::Bool(false));
-    let (kind, key) = object.required("kind")?;
+    let Value::Object(members) = value else {
+        return Err(MetaError::value(path, "an object", value));
+    };
+    let required =
+        |key: &str| members.get(key).ok_or_else(|| MetaError::Missing { path: path.key(key).to_string() });
+    let kind = required("kind")?;
     if kind.as_str() != Some("inline") {
         // A kind that may be ignored costs the reader speed, not data.
+        let at = path.key("kind");
         return match kind.as_str() {
-            Some(_) if optional => Ok(None),
-            Some(name) => Err(MetaError::unknown(&path.key(key), "kind of consolidated metadata", name)),
-            None => Err(MetaError::value(&path.key(key), "\"inline\"", &kind)),
+            Some(_) if members.get("must_understand") == Some(&Value::Bool(false)) => Ok(None),
+            Some(name) => Err(MetaError::unknown(&at, "kind of consolidated metadata", name)),
+            None => Err(MetaError::value(&at, "\"inline\"", kind)),
         };
     }
-    let (metadata, key) = object.required("metadata")?;
-    let at = path.key(key);
-    let mut nodes = BTreeMap::new();
-    for (name, document) in json::into_object(metadata, &at)? {
-        let at = at.key(&name);
-        check_node_path(&name, &at)?;
-        let node = node_from_v3(json::into_object(document, &at)?, limits, &at)?;
-        nodes.insert(name.clone(), node);
+    let at = path.key("metadata");
+    let Value::Object(documents) = required("metadata")? else {
+        return Err(MetaError::value(&at, "an object", required("metadata")?));
+    };
+    let mut nodes = Some(BTreeMap::new());
+    for (name, document) in documents {
+        let at = at.key(name);
+        check_node_path(name, &at)?;
+        let node = node_from_v3(json::into_object(document.clone(), &at)?, limits, &at);
+        keep(&mut nodes, name, node)?;
     }
-    Ok(Some(nodes))
+    Ok(nodes)
+}
+
+/// Adds a node to a consolidated copy, or gives the copy up where the node is not for this reader.
+pub(crate) fn keep(
+    nodes: &mut Option<BTreeMap<String, Node>>,
+    name: &str,
+    node: Result<Node>,
+) -> Result<Option<Node>> {
+    match node {
+        Ok(node) => Ok(nodes.as_mut().and_then(|nodes| nodes.insert(name.to_owned(), node))),
+        Err(error) if error.is_beyond_reader() => {
+            *nodes = None;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Refuses paths of nodes that could point out of the group.

@@ -1,15 +1,18 @@
-//! Strict JSON: bounded size and depth, no duplicate members, no numbers that JSON cannot hold.
+//! Strict JSON: bounded size and depth, no duplicate members, and numbers that JSON cannot hold in attributes only.
 
+use crate::non_finite::{self, REASON, Token, Tokens};
 use crate::{Limits, MetaError, Path, Result};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::RefCell;
 use std::fmt;
 
-/// Parses a document. `name` is what errors call it.
+/// Parses a document. `name` is what errors call it, and says where its attributes are: `zarr.json`, `.zattrs` and
+/// `.zmetadata` have some.
 ///
 /// Unlike `serde_json::from_slice`, refuses duplicate members, nesting deeper than `limits.max_depth` (before
-/// recursing into it) and documents longer than `limits.max_document_bytes`.
+/// recursing into it) and documents longer than `limits.max_document_bytes`. Bare `NaN`, `Infinity` and `-Infinity`
+/// are read inside attributes, as [`non_finite`](crate::non_finite()) says; anywhere else they are errors.
 pub fn parse_json(document: &[u8], limits: &Limits, name: &str) -> Result<Value> {
     if document.len() > limits.max_document_bytes {
         return Err(MetaError::TooLarge {
@@ -19,9 +22,16 @@ pub fn parse_json(document: &[u8], limits: &Limits, name: &str) -> Result<Value>
             limit: limits.max_document_bytes.try_into().unwrap_or(u64::MAX),
         });
     }
-    let state =
-        State { at: RefCell::new(Vec::new()), failure: RefCell::new(None), name, limit: limits.max_depth };
-    let mut json = serde_json::Deserializer::from_slice(document);
+    let overlaid = non_finite::overlaid(document);
+    let state = State {
+        at: RefCell::new(Vec::new()),
+        failure: RefCell::new(None),
+        document,
+        tokens: RefCell::new(overlaid.as_ref().map(|_| Tokens::new(document))),
+        name,
+        limit: limits.max_depth,
+    };
+    let mut json = serde_json::Deserializer::from_slice(overlaid.as_deref().unwrap_or(document));
     let parsed = Seed(&state).deserialize(&mut json).and_then(|value| json.end().map(|()| value));
     parsed.map_err(|error| {
         let failure = state.failure.borrow_mut().take();
@@ -44,8 +54,9 @@ pub(crate) fn into_object(value: Value, path: &Path<'_>) -> Result<Map<String, V
 
 /// Two-space indentation, as zarr-python writes.
 pub(crate) fn to_pretty(value: &Value) -> Vec<u8> {
-    // Only a failing writer or a map with keys that are no strings could fail; neither can be here.
-    serde_json::to_vec_pretty(value).unwrap_or_default()
+    let mut out = String::new();
+    non_finite::write(value, 0, &mut out);
+    out.into_bytes()
 }
 
 /// serde_json's words, except for the literals that writers other than JSON's produce.
@@ -55,8 +66,7 @@ fn reason(document: &[u8], error: &serde_json::Error) -> String {
     let found = &line[start..line.len().min(start + 10)];
     let has = |word: &[u8]| found.windows(word.len()).any(|part| part == word);
     if has(b"NaN") || has(b"Infinity") {
-        let place = format!("line {} column {}", error.line(), error.column());
-        return format!("NaN and Infinity are no JSON numbers (they are written as strings) at {place}");
+        return format!("{REASON} at line {} column {}", error.line(), error.column());
     }
     error.to_string()
 }
@@ -70,6 +80,9 @@ enum Segment {
 struct State<'a> {
     at: RefCell<Vec<Segment>>,
     failure: RefCell<Option<MetaError>>,
+    document: &'a [u8],
+    /// The strings still to come, and the words that were made strings; `None` where there are no words.
+    tokens: RefCell<Option<Tokens<'a>>>,
     name: &'a str,
     limit: usize,
 }
@@ -105,6 +118,55 @@ impl State<'_> {
 
     fn leave(&self) {
         self.at.borrow_mut().pop();
+    }
+
+    /// What the next string of the document was: its reserved text and its place, where it was a word.
+    fn next_word(&self) -> Option<(&'static str, usize)> {
+        match self.tokens.borrow_mut().as_mut()?.next()? {
+            Token::Word { reserved, place, .. } => Some((reserved, place)),
+            Token::Text => None,
+        }
+    }
+
+    fn word_error<E: serde::de::Error>(&self, place: usize) -> E {
+        let before = self.document.get(..place).unwrap_or_default();
+        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|&&b| b != b'\n').count() + 1;
+        let reason = format!("{REASON} at line {line} column {column}");
+        self.fail(MetaError::Json { path: self.path(), reason })
+    }
+
+    fn key<E: serde::de::Error>(&self) -> std::result::Result<(), E> {
+        self.next_word().map_or(Ok(()), |(_, place)| Err(self.word_error(place)))
+    }
+
+    fn text<E: serde::de::Error>(&self, text: String) -> std::result::Result<Value, E> {
+        match self.next_word() {
+            Some((reserved, _)) if in_attributes(self.name, &self.at.borrow()) => Ok(reserved.into()),
+            Some((_, place)) => Err(self.word_error(place)),
+            None if non_finite::word(&text).is_some() => Err(self.fail(MetaError::Value {
+                path: self.path(),
+                expected: "text other than what stands for NaN and Infinity here".into(),
+                found: format!("{text:?}"),
+            })),
+            None => Ok(text.into()),
+        }
+    }
+}
+
+/// Whether a place is inside the attributes of a node, of the document's own or of a consolidated one.
+fn in_attributes(document: &str, place: &[Segment]) -> bool {
+    use Segment::Key;
+    match (document, place) {
+        (".zattrs", [_, ..]) => true,
+        (".zmetadata", [Key(metadata), Key(name), _, ..]) => {
+            metadata == "metadata" && (name == ".zattrs" || name.ends_with("/.zattrs"))
+        }
+        ("zarr.json", [Key(attributes), _, ..]) if attributes == "attributes" => true,
+        ("zarr.json", [Key(consolidated), Key(metadata), Key(_), node @ ..]) => {
+            consolidated == "consolidated_metadata" && metadata == "metadata" && in_attributes(document, node)
+        }
+        _ => false,
     }
 }
 
@@ -142,12 +204,12 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
     }
 
-    fn visit_str<E>(self, value: &str) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> std::result::Result<Value, E> {
+        self.0.text(value.to_owned())
     }
 
-    fn visit_string<E>(self, value: String) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_string<E: serde::de::Error>(self, value: String) -> std::result::Result<Value, E> {
+        self.0.text(value)
     }
 
     fn visit_unit<E>(self) -> std::result::Result<Value, E> {
@@ -170,6 +232,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<Value, A::Error> {
         let mut out = Map::new();
         while let Some(key) = members.next_key::<String>()? {
+            self.0.key()?;
             self.0.enter(Segment::Key(key.clone()))?;
             if out.contains_key(&key) {
                 return Err(self.0.fail(MetaError::Duplicate { path: self.0.path() }));

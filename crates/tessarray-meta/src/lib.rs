@@ -5,6 +5,9 @@
 //! members and numbers that JSON cannot hold are refused, and every error names the place in the document, what was
 //! expected there and what was found.
 //!
+//! Attributes may hold bare `NaN`, `Infinity` and `-Infinity`, as Python's `json` writes them: [`non_finite`] tells
+//! them from strings.
+//!
 //! Version 2 documents are translated into the equivalent version 3 codec chain, so that the layers above know one
 //! kind of array; what only version 2 can say is kept in [`V2Extra`] and written back unchanged.
 //!
@@ -39,6 +42,7 @@ mod json;
 mod key_encoding;
 mod limits;
 mod node;
+mod non_finite;
 mod path;
 mod sharding;
 mod v2;
@@ -53,5 +57,6 @@ pub use json::parse_json;
 pub use key_encoding::KeyEncoding;
 pub use limits::Limits;
 pub use node::Node;
+pub use non_finite::{non_finite, non_finite_value};
 pub use path::Path;
 pub use v2::{Endian, Order, V2Extra, v2_from_codecs};

@@ -2,7 +2,7 @@
 
 use crate::fields::{self, MAX_LENGTH, length_text};
 use crate::fill_write::check_fill;
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, sharding};
+use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, non_finite, sharding};
 
 /// Where a document of either version has its members, for errors.
 pub(crate) struct Places {
@@ -41,6 +41,7 @@ pub(crate) fn validate(
     }
     check_fill(&array.data_type, &array.fill_value, &path.key("fill_value"))?;
     check_format(array, path)?;
+    check_finite(array, path)?;
     let size = array.data_type.size() as u64;
     // The codecs of v2 documents are our translation, so their errors are about the array as a whole.
     let codecs = path.key("codecs");
@@ -69,6 +70,24 @@ fn check_chunks(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// NaN and the infinities are for attributes only.
+fn check_finite(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
+    let names = path.key("dimension_names");
+    for (i, name) in array.dimension_names.iter().flatten().enumerate() {
+        if name.as_deref().is_some_and(|name| non_finite::word(name).is_some()) {
+            return Err(MetaError::Json {
+                path: names.index(i).to_string(),
+                reason: non_finite::REASON.into(),
+            });
+        }
+    }
+    let codecs = path.key("codecs");
+    for (i, codec) in array.codecs.iter().enumerate() {
+        non_finite::refuse_in(&codec.configuration, &codecs.index(i).key("configuration"))?;
+    }
+    non_finite::refuse_in(&array.extra, path)
 }
 
 /// Keys and members that the array's format cannot say.

@@ -1,6 +1,10 @@
 //! Where the settings of v2's numcodecs and of v3's codecs differ.
 
+use super::Endian;
+use crate::dtype::{V2DataType, parse_v2_data_type};
+use crate::{Path, Result, parse_data_type};
 use serde_json::{Map, Value};
+use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
 
 /// Filters that turn arrays into arrays, and so come before the serializer in a v3 chain.
@@ -39,11 +43,14 @@ pub(crate) fn bytes_codec_to_v3(id: &str, mut settings: Map<String, Value>, size
         }
         _ => {}
     }
+    // numcodecs encodes and decodes in the machine's byte order, and zarr-python then takes the bytes for the array's
+    // own: the swap of big-endian arrays stays in front of it.
     let name = if id == "pcodec" { "pcodec_bytes" } else { id };
     NamedConfig { name: name.into(), configuration: settings, must_understand: true }
 }
 
-/// The numcodecs configuration of a v3 codec.
+/// The numcodecs configuration of a v3 codec: without what older releases of numcodecs refuse as unknown, where it says
+/// what is so anyway.
 pub(crate) fn codec_to_v2(codec: &NamedConfig) -> Map<String, Value> {
     let plain = crate::sharding::plain(&codec.name);
     let id = if plain == "pcodec_bytes" { "pcodec" } else { plain };
@@ -61,21 +68,62 @@ pub(crate) fn codec_to_v2(codec: &NamedConfig) -> Map<String, Value> {
         "zstd" if out.get("checksum") == Some(&Value::Bool(false)) => {
             out.shift_remove("checksum");
         }
+        "crc32" | "adler32" if out.get("location").is_some_and(|place| place == "start") => {
+            out.shift_remove("location");
+        }
+        "crc32c" if out.get("location").is_some_and(|place| place == "end") => {
+            out.shift_remove("location");
+        }
         _ => {}
     }
     out
 }
 
-/// The type strings that an array filter names: of what it takes, and of what it gives.
-pub(crate) fn filter_types<'c>(
-    id: &str,
-    settings: &'c Map<String, Value>,
-) -> (Option<&'c str>, Option<&'c str>) {
-    let text = |key: &str| settings.get(key).and_then(Value::as_str);
+/// The settings of an array filter that name types: of what it takes, and of what it gives.
+pub(crate) fn type_settings(id: &str) -> Option<(&'static str, &'static str)> {
     match id {
-        "astype" => (text("decode_dtype"), text("encode_dtype")),
-        "delta" | "fixedscaleoffset" | "quantize" => (text("dtype"), text("astype").or(text("dtype"))),
-        "packbits" => (None, Some("|u1")),
-        _ => (None, None),
+        "astype" => Some(("decode_dtype", "encode_dtype")),
+        "delta" | "fixedscaleoffset" | "quantize" => Some(("dtype", "astype")),
+        _ => None,
     }
+}
+
+/// What an array filter gives for elements of the type `takes`.
+pub(crate) fn filter_output(
+    id: &str,
+    settings: &Map<String, Value>,
+    takes: &V2DataType,
+    path: &Path<'_>,
+) -> Result<V2DataType> {
+    if id == "packbits" {
+        return Ok(V2DataType { data_type: DataType::UInt8, endian: None });
+    }
+    let Some((input, output)) = type_settings(id) else { return Ok(takes.clone()) };
+    match filter_type(settings, output, path)? {
+        Some(gives) => Ok(gives),
+        // What numcodecs does where `astype` is absent or null.
+        None if id != "astype" => Ok(filter_type(settings, input, path)?.unwrap_or_else(|| takes.clone())),
+        None => Ok(takes.clone()),
+    }
+}
+
+/// The type that a filter's setting names: `<f4` or, in the machine's byte order, `f4` and `float32`.
+pub(crate) fn filter_type(
+    settings: &Map<String, Value>,
+    key: &str,
+    path: &Path<'_>,
+) -> Result<Option<V2DataType>> {
+    let Some(text) = settings.get(key).and_then(Value::as_str) else { return Ok(None) };
+    let path = path.key(key);
+    let parsed = if text.starts_with(['<', '>', '|', '=']) || text == "bfloat16" {
+        parse_v2_data_type(&text.into(), None, &path)
+    } else {
+        let long = parse_data_type(&text.into(), &path).ok().filter(|long| !long.is_variable());
+        let native = |data_type: DataType| V2DataType {
+            endian: (data_type.swap_size() != Some(1)).then_some(Endian::NATIVE),
+            data_type,
+        };
+        long.map(native).map_or_else(|| parse_v2_data_type(&format!("={text}").into(), None, &path), Ok)
+    };
+    parsed.map(Some)
 }

@@ -3,7 +3,7 @@
 use super::read::{array_from_v2, attributes};
 use super::write::array_to_v2;
 use crate::fields::Object;
-use crate::group::check_node_path;
+use crate::group::{check_node_path, keep};
 use crate::{Format, GroupMetadata, Limits, MetaError, Node, Path, Result, json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMe
     let at = path.key(".zgroup");
     let root_attributes = take_attributes(&mut documents, "", &path)?;
     let mut root = group_from_members(json::into_object(root, &at)?, root_attributes, &at)?;
-    let mut nodes = BTreeMap::new();
+    let mut nodes = Some(BTreeMap::new());
     for name in &names {
         let at = path.key(name);
         let (prefix, is_array) = match (name.strip_suffix("/.zarray"), name.strip_suffix("/.zgroup")) {
@@ -65,14 +65,14 @@ pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMe
         let document = json::into_object(document, &at)?;
         let attributes = take_attributes(&mut documents, prefix, &path)?;
         let node = match is_array {
-            true => Node::Array(array_from_v2(document, attributes, limits, &at)?),
-            false => Node::Group(group_from_members(document, attributes, &at)?),
+            true => array_from_v2(document, attributes, limits, &at).map(Node::Array),
+            false => group_from_members(document, attributes, &at).map(Node::Group),
         };
-        if nodes.insert(prefix.to_owned(), node).is_some() {
+        if keep(&mut nodes, prefix, node)?.is_some() {
             return Err(MetaError::unsupported(&at, "a node that is both an array and a group"));
         }
     }
-    root.consolidated = Some(nodes);
+    root.consolidated = nodes;
     Ok(root)
 }
 

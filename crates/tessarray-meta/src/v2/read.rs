@@ -6,7 +6,7 @@ use crate::array::{CHUNKS_V2, separator, validate};
 use crate::dtype::parse_v2_data_type;
 use crate::fields::{self, Object};
 use crate::fill::{fill_value_from_json_v2, zero};
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, json};
+use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, json, non_finite};
 use serde_json::{Map, Value};
 
 /// The attribute that xarray keeps dimension names in.
@@ -100,7 +100,8 @@ fn codecs(value: Value, limits: &Limits, path: &Path<'_>) -> Result<Vec<Map<Stri
 /// Takes xarray's attribute out, where it is one name a dimension; anything else is the user's own and stays.
 fn take_dimensions(attributes: &mut Map<String, Value>, rank: usize) -> Option<Vec<Option<String>>> {
     let names = attributes.get(DIMENSIONS)?.as_array()?;
-    let names = names.iter().map(|name| name.as_str().map(|name| Some(name.to_owned())));
+    let name = |value: &Value| value.as_str().filter(|_| non_finite(value).is_none()).map(str::to_owned);
+    let names = names.iter().map(|value| name(value).map(Some));
     let names = names.collect::<Option<Vec<_>>>().filter(|names| names.len() == rank)?;
     attributes.shift_remove(DIMENSIONS);
     Some(names)

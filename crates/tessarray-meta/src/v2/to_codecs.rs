@@ -1,8 +1,8 @@
 //! A v2 order, filters and compressor as the equivalent v3 codec chain.
 
 use super::Order;
-use super::codec_names::{ARRAY_FILTERS, bytes_codec_to_v3, filter_types};
-use crate::dtype::{V2DataType, parse_v2_data_type};
+use super::codec_names::{ARRAY_FILTERS, bytes_codec_to_v3, filter_output};
+use crate::dtype::V2DataType;
 use crate::sharding::check_forbidden;
 use crate::{MetaError, Path, Result, fields};
 use serde_json::{Map, Value};
@@ -93,9 +93,7 @@ impl Chain {
                         format!("{id:?} after a filter that gives bytes"),
                     ));
                 }
-                if let (_, Some(gives)) = filter_types(id, &settings) {
-                    self.current = parse_v2_data_type(&gives.into(), None, path)?;
-                }
+                self.current = filter_output(id, &settings, &self.current, path)?;
                 let name = format!("numcodecs.{id}");
                 self.codecs.push(NamedConfig { name, configuration: settings, must_understand: true });
             }

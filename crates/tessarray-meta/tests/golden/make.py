@@ -101,3 +101,17 @@ for fmt in (3, 2):
     zarr.consolidate_metadata(store)
     key = "zarr.json" if fmt == 3 else ".zmetadata"
     (HERE / f"consolidated_v{fmt}.json").write_bytes(store._store_dict[key].to_bytes())
+
+# Numbers that JSON does not have, in the attributes of every kind of document.
+nan, inf = float("nan"), float("inf")
+ODD = {"missing_value": nan, "valid_range": [-inf, inf], "nested": {"x": [1, nan, "NaN"]}, "text": "a \"NaN\" \\"}
+with open(HERE / "non_finite.json", "w", encoding="utf-8") as out:
+    rows = {}
+    for fmt in (3, 2):
+        store = MemoryStore()
+        root = zarr.open_group(store, mode="w", zarr_format=fmt, attributes=ODD)
+        root.create_array("a", shape=(4,), dtype="f4", fill_value=nan, attributes=ODD)
+        zarr.consolidate_metadata(store)
+        rows[fmt] = {key: value.to_bytes().decode() for key, value in store._store_dict.items()}
+    json.dump(rows, out, indent=1)
+    out.write("\n")

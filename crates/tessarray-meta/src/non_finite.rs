@@ -1,0 +1,195 @@
+//! NaN and the infinities in attributes: `"missing_value": NaN`, which Python's `json` writes and JSON does not have.
+//!
+//! 1. Before a document is parsed, each bare word in it is overlaid by `""` and spaces, so that places stay the same.
+//! 2. The parser walks the original's strings and words along with its own, and so knows which strings were words:
+//!    inside attributes they become one of three reserved texts, anywhere else they are an error.
+//! 3. The writer turns the reserved texts back into words. A document whose own strings are such a text is refused.
+
+use crate::{MetaError, Path, Result};
+use serde_json::{Map, Number, Value};
+use std::fmt::Write;
+
+/// The words, and the texts that stand for them in a [`Value`]: the first character is one for private use.
+const WORDS: [(&str, &str); 3] = [
+    ("NaN", "\u{f8ff}tessarray:NaN"),
+    ("Infinity", "\u{f8ff}tessarray:Infinity"),
+    ("-Infinity", "\u{f8ff}tessarray:-Infinity"),
+];
+
+/// What errors say of a word where JSON must be strict.
+pub(crate) const REASON: &str = "NaN and Infinity are no JSON numbers (they are written as strings)";
+
+/// The number that this attribute value stands for, where it is NaN or an infinity; `None` for every other value.
+///
+/// A [`Value`] cannot hold these numbers, so in attributes that were read a reserved string stands for them. Use this
+/// before showing a string from attributes to the user, and to refuse the user's own strings that it takes for
+/// numbers.
+///
+/// ```
+/// use tessarray_meta::{GroupMetadata, Limits, non_finite, non_finite_value};
+///
+/// let zattrs = br#"{"missing_value": NaN, "valid_max": Infinity, "title": "NaN"}"#;
+/// let mut group = GroupMetadata::from_v2(br#"{"zarr_format": 2}"#, Some(zattrs), &Limits::default())?;
+/// assert!(non_finite(&group.attributes["missing_value"]).is_some_and(f64::is_nan));
+/// assert_eq!(non_finite(&group.attributes["valid_max"]), Some(f64::INFINITY));
+/// assert_eq!(non_finite(&group.attributes["title"]), None);
+///
+/// group.attributes.insert("valid_min".into(), non_finite_value(f64::NEG_INFINITY));
+/// let (_, zattrs) = group.to_v2();
+/// assert!(String::from_utf8_lossy(&zattrs).contains(r#""valid_min": -Infinity"#));
+/// # Ok::<(), tessarray_meta::MetaError>(())
+/// ```
+pub fn non_finite(value: &Value) -> Option<f64> {
+    match word(value.as_str()?)? {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        _ => Some(f64::NEG_INFINITY),
+    }
+}
+
+/// This number as an attribute value: NaN and the infinities by what [`non_finite`] reads and documents have as bare
+/// `NaN`, `Infinity` and `-Infinity`; every other as a JSON number. All NaN are one.
+pub fn non_finite_value(number: f64) -> Value {
+    let index = match Number::from_f64(number) {
+        Some(number) => return Value::Number(number),
+        None if number.is_nan() => 0,
+        None if number > 0.0 => 1,
+        None => 2,
+    };
+    WORDS[index].1.into()
+}
+
+/// The word that a reserved text stands for.
+pub(crate) fn word(text: &str) -> Option<&'static str> {
+    WORDS.iter().find(|(_, reserved)| *reserved == text).map(|(word, _)| *word)
+}
+
+/// A string of the document, or a bare word.
+pub(crate) enum Token {
+    Text,
+    /// With its reserved text, and where it is in the document's bytes.
+    Word {
+        reserved: &'static str,
+        place: usize,
+        length: usize,
+    },
+}
+
+/// The strings and bare words of a document, in order. In text that is no JSON, up to the place where that shows.
+pub(crate) struct Tokens<'d> {
+    document: &'d [u8],
+    at: usize,
+}
+
+impl<'d> Tokens<'d> {
+    pub fn new(document: &'d [u8]) -> Self {
+        Self { document, at: 0 }
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        loop {
+            let rest = self.document.get(self.at..)?;
+            match rest.first()? {
+                b'"' => {
+                    self.at += string_length(rest);
+                    return Some(Token::Text);
+                }
+                b'N' | b'I' | b'-' => {
+                    let found = WORDS.iter().find(|(word, _)| rest.starts_with(word.as_bytes()));
+                    if let Some((word, reserved)) = found {
+                        let (place, length) = (self.at, word.len());
+                        self.at += length;
+                        return Some(Token::Word { reserved, place, length });
+                    }
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+}
+
+/// Bytes of the string that starts here, quotes included.
+fn string_length(rest: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(&byte) = rest.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    rest.len()
+}
+
+/// The document with `""` in place of each bare word; `None` where there is none.
+pub(crate) fn overlaid(document: &[u8]) -> Option<Vec<u8>> {
+    let mut out: Option<Vec<u8>> = None;
+    for token in Tokens::new(document) {
+        if let Token::Word { place, length, .. } = token {
+            let out = out.get_or_insert_with(|| document.to_vec());
+            if let Some(word) = out.get_mut(place..place + length) {
+                word.fill(b' ');
+                word.iter_mut().take(2).for_each(|byte| *byte = b'"');
+            }
+        }
+    }
+    out
+}
+
+/// Refuses the reserved texts in metadata that was built in code, where it has no attributes.
+pub(crate) fn refuse_in(members: &Map<String, Value>, path: &Path<'_>) -> Result<()> {
+    members.iter().try_for_each(|(key, value)| refuse(value, &path.key(key)))
+}
+
+fn refuse(value: &Value, path: &Path<'_>) -> Result<()> {
+    match value {
+        Value::Object(members) => refuse_in(members, path),
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(i, item)| refuse(item, &path.index(i)))
+        }
+        scalar if non_finite(scalar).is_some() => {
+            Err(MetaError::Json { path: path.to_string(), reason: REASON.into() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes JSON with two-space indentation, and the reserved texts as words.
+pub(crate) fn write(value: &Value, indent: usize, out: &mut String) {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                new_line(i > 0, indent + 1, out);
+                write(item, indent + 1, out);
+            }
+            new_line(false, indent, out);
+            out.push(']');
+        }
+        Value::Object(members) if !members.is_empty() => {
+            out.push('{');
+            for (i, (key, value)) in members.iter().enumerate() {
+                new_line(i > 0, indent + 1, out);
+                // Writing to a string cannot fail; and a key is never a number.
+                let _ = write!(out, "{}: ", Value::from(key.as_str()));
+                write(value, indent + 1, out);
+            }
+            new_line(false, indent, out);
+            out.push('}');
+        }
+        scalar => match scalar.as_str().and_then(word) {
+            Some(word) => out.push_str(word),
+            None => drop(write!(out, "{scalar}")),
+        },
+    }
+}
+
+fn new_line(comma: bool, indent: usize, out: &mut String) {
+    out.push_str(if comma { ",\n" } else { "\n" });
+    (0..indent).for_each(|_| out.push_str("  "));
+}
