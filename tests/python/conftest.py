@@ -13,7 +13,7 @@ settings.register_profile(
     "ci",
     deadline=None,
     derandomize="TESSARRAY_TEST_SCALE" not in os.environ,
-    max_examples=scaled(150),
+    max_examples=scaled(300),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import random
@@ -179,6 +180,7 @@ def small_disk(tmp_path):
     if mounted.returncode != 0:
         pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
     yield place
+    gc.collect()  # a traceback may still hold an array, whose store holds its folder
     subprocess.run(["umount", str(place)], check=True)
 
 

@@ -166,6 +166,11 @@ def test_v2_what_we_write_tensorstore_reads_back_equal(tmp_path, cell):
     equal(tensorstore.open(spec, open=True).result().read().result(), values)
 
 
+def without_checksum(config: dict[str, Any]) -> dict[str, Any]:
+    """TensorStore refuses the `checksum` that numcodecs gives its zstd, which is false."""
+    return {key: value for key, value in config.items() if key != "checksum"}
+
+
 @pytest.mark.parametrize("cell", [param for param in IDS if param.values[0].tensorstore])
 def test_v2_what_tensorstore_writes_we_read_back_equal(tmp_path, cell):
     values = cell.values()
@@ -174,7 +179,7 @@ def test_v2_what_tensorstore_writes_we_read_back_equal(tmp_path, cell):
         "chunks": list(cell.chunks),
         "dtype": cell.dtype,
         "order": cell.order,
-        "compressor": cell.compressor and cell.compressor.get_config(),
+        "compressor": cell.compressor and without_checksum(cell.compressor.get_config()),
         "dimension_separator": cell.separator,
         "filters": None,
         "fill_value": None,
