@@ -146,7 +146,7 @@ pub(crate) fn refuse_in(members: &Map<String, Value>, path: &Path<'_>) -> Result
     members.iter().try_for_each(|(key, value)| refuse(value, &path.key(key)))
 }
 
-fn refuse(value: &Value, path: &Path<'_>) -> Result<()> {
+pub(crate) fn refuse(value: &Value, path: &Path<'_>) -> Result<()> {
     match value {
         Value::Object(members) => refuse_in(members, path),
         Value::Array(items) => {

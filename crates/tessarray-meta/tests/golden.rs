@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 use serde_json::{Map, Value};
+use tessarray_buffer::DataType;
 use tessarray_meta::{ArrayMetadata, Format, GroupMetadata, Limits, MetaError, Node};
 
 const V3: &str = include_str!("golden/v3.jsonl");
@@ -93,6 +94,23 @@ fn v2_members_follow_from_the_translated_codec_chain() {
                 assert_eq!(&derived[key], expected, "{key} of {zarray}");
             }
         }
+    }
+}
+
+#[test]
+fn structured_types_of_either_version_are_the_same_type() {
+    let limits = Limits::default();
+    let v3 =
+        rows(V3).map(|(d, _)| ArrayMetadata::from_v3(text(&d, "zarr.json").as_bytes(), &limits).unwrap());
+    let v2 = rows(V2).map(|(d, _)| read_v2(&d).unwrap());
+    let structured = |array: &ArrayMetadata| matches!(array.data_type, DataType::Struct(_));
+    let (v3, v2): (Vec<_>, Vec<_>) = (v3.filter(structured).collect(), v2.filter(structured).collect());
+    assert_eq!((v3.len(), v2.len()), (1, 1));
+    assert_eq!((&v2[0].data_type, &v2[0].fill_value), (&v3[0].data_type, &v3[0].fill_value));
+    for array in [&v3[0], &v2[0]] {
+        let serializer = array.codecs.iter().find(|codec| codec.name == "bytes").unwrap();
+        assert_eq!(serializer.configuration["endian"], "little");
+        assert_eq!(array.data_type.size(), 4 + 4 + 3 + 2 + 8);
     }
 }
 

@@ -6,6 +6,7 @@ mod documents;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
 use tessarray_meta::{ArrayMetadata, GroupMetadata, Limits, MetaError, Node, non_finite, non_finite_value};
 
@@ -116,6 +117,13 @@ fn metadata_built_in_code_holds_them_in_attributes_only() {
     refused(
         &|array| array.dimension_names = Some(vec![None, nan().as_str().map(str::to_owned)]),
         "metadata: dimension_names[1]",
+    );
+    refused(
+        &|array| {
+            array.data_type = DataType::String;
+            array.fill_value = nan().as_str().unwrap().as_bytes().into();
+        },
+        "metadata: fill_value",
     );
     let mut array = good.clone();
     array.attributes.insert("x".into(), nan());

@@ -1,8 +1,11 @@
 //! What must hold of an array's metadata beyond the types of its members.
 
 use crate::fields::{self, MAX_LENGTH, length_text};
-use crate::fill_write::check_fill;
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, non_finite, sharding};
+use crate::fill_write::{check_fill, fill_value_to_json};
+use crate::{
+    ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, data_type_to_json, non_finite,
+    sharding,
+};
 
 /// Where a document of either version has its members, for errors.
 pub(crate) struct Places {
@@ -72,7 +75,7 @@ fn check_chunks(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
     Ok(())
 }
 
-/// NaN and the infinities are for attributes only.
+/// NaN and the infinities are for attributes only, and so is the text that stands for them.
 fn check_finite(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
     let names = path.key("dimension_names");
     for (i, name) in array.dimension_names.iter().flatten().enumerate() {
@@ -87,6 +90,8 @@ fn check_finite(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
     for (i, codec) in array.codecs.iter().enumerate() {
         non_finite::refuse_in(&codec.configuration, &codecs.index(i).key("configuration"))?;
     }
+    non_finite::refuse(&data_type_to_json(&array.data_type), &path.key("data_type"))?;
+    non_finite::refuse(&fill_value_to_json(&array.data_type, &array.fill_value), &path.key("fill_value"))?;
     non_finite::refuse_in(&array.extra, path)
 }
 

@@ -5,8 +5,9 @@ use tessarray_buffer::{DataType, Field};
 
 /// The v3 `data_type` member.
 ///
-/// Raw bits are written in zarr-python's `raw_bytes` form, since it does not read the core specification's `r*`;
-/// structured types as `struct`.
+/// Raw bits are written as `raw_bytes`, with base 64 for the fill value: zarr-python 3.4 and TensorStore 0.1.86 read
+/// that, and zarr-python alone does not read the core specification's `r*`, which zarrs (0.2.3 of its Python package)
+/// wants. Structured types are written as `struct`.
 pub fn data_type_to_json(data_type: &DataType) -> Value {
     let configured = |configuration: Value| json!({"name": name(data_type), "configuration": configuration});
     match data_type {
