@@ -99,7 +99,7 @@ def test_a_peer_and_we_may_take_turns_in_writing_one_array(tmp_path, cell, peer)
     array = tessarray.open_array(tmp_path / "a", mode="r+")
     part = some_parts(cell.shape)[0]
     array[part] = values[part]
-    wanted = values + 1
+    wanted = np.array(values + 1)
     wanted[part] = values[part]
     equal(peers.read(peer, tmp_path / "a", cell), wanted)
 
