@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tessarray_codec::sharding::ShardIndex;
 use tessarray_store::Version;
 
-/// Which shard: the store it is in, its key, and where in the value it starts (shards can be nested).
+/// Which shard: the array it is in, its key, how deep it is nested, and where in the value it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct IndexKey {
     pub store: u64,
     pub key: Arc<str>,
+    pub level: usize,
     pub offset: u64,
 }
 

@@ -82,7 +82,8 @@ impl NamedConfig {
     pub fn to_json(&self) -> Value {
         let mut out = Map::new();
         out.insert("name".into(), self.name.clone().into());
-        if !self.configuration.is_empty() {
+        // zarr-python wants the member of numcodecs' codecs even where it is empty.
+        if !self.configuration.is_empty() || self.name.starts_with("numcodecs.") {
             out.insert("configuration".into(), Value::Object(self.configuration.clone()));
         }
         if !self.must_understand {

@@ -50,7 +50,7 @@ pub(crate) fn resolve(
         nodes.push(Node { object, at: child.at.clone(), cell: child.cell.clone(), span: None });
     }
     for (level, sharding) in target.layout.levels.iter().enumerate() {
-        let indexes = load(target, sharding, &nodes, &out, cached)?;
+        let indexes = load(target, level, &nodes, &out, cached)?;
         let last = level + 1 == target.layout.levels.len();
         let ratio = target.layout.child_ratio(level);
         let mut next = Vec::new();
@@ -108,19 +108,20 @@ fn all_missing(picks: &Picks, target: &Target<'_>, level: usize, child: &Child, 
     picks.children(&child.cell, &ones).for_each(|leaf| missing(&leaf.cell));
 }
 
-fn index_key(target: &Target<'_>, key: &Key, node: &Node) -> IndexKey {
-    IndexKey { store: target.id, key: key.as_str().into(), offset: node.span.map_or(0, |span| span.offset) }
+fn index_key(target: &Target<'_>, level: usize, key: &Key, node: &Node) -> IndexKey {
+    IndexKey { store: target.id, key: key.as_str().into(), level, offset: node.span.map_or(0, |span| span.offset) }
 }
 
 fn load(
     target: &Target<'_>,
-    sharding: &Sharding,
+    level: usize,
     nodes: &[Node],
     objects: &[ObjectLeaves],
     cached: bool,
 ) -> Result<Vec<(Loaded, bool)>> {
+    let sharding = &target.layout.levels[level];
     let cache = &target.session.process().indexes;
-    let known = |node: &Node| cache.get(&index_key(target, &objects[node.object].key, node)).filter(|_| cached);
+    let known = |node: &Node| cache.get(&index_key(target, level, &objects[node.object].key, node)).filter(|_| cached);
     let mut loaded: Vec<(Loaded, bool)> = nodes.iter().map(|node| (known(node), true)).collect();
     let wanted: Vec<usize> = (0..nodes.len()).filter(|&i| loaded[i].0.is_none()).collect();
     if wanted.is_empty() {
@@ -141,7 +142,7 @@ fn load(
         let answer = answer?;
         if let Some((version, index)) = &answer {
             let node = &nodes[number];
-            cache.put(index_key(target, &objects[node.object].key, node), version.clone(), index.clone());
+            cache.put(index_key(target, level, &objects[node.object].key, node), version.clone(), index.clone());
         }
         loaded[number] = (answer, false);
     }

@@ -70,10 +70,22 @@ impl ArraySpec {
     fn chain(&self, session: &Session, mut spec: ChunkSpec) -> Result<Vec<NamedConfig>> {
         let registry = session.registry();
         let mut out = Vec::new();
-        let wanted = self.filters().into_iter().chain(self.serializer()).chain(self.compressors());
+        let (mut filters, mut after) = (self.filters(), Vec::new());
+        if self.format == Format::V2 {
+            // Filters of v2 come before the compressor, and may work on bytes.
+            let bytes = |config: &NamedConfig| matches!(registry.build(config, &spec), Ok(AnyCodec::Bytes(_)));
+            let array = filters.iter().rposition(|config| !bytes(config)).map_or(0, |last| last + 1);
+            after = filters.split_off(array);
+        }
+        let wanted = filters.into_iter().chain(self.serializer()).chain(after).chain(self.compressors());
         for config in wanted {
             let config = with_type_size(config, &spec);
             let failed = |source| ArrayError::Codec { path: "new array".into(), source };
+            if config.name == "sharding_indexed" {
+                // Not in the registry: it holds chains itself, which are built with the array's.
+                out.push(ShardingConfig::from_config(&config).map_err(failed)?.to_config());
+                continue;
+            }
             match registry.build(&config, &spec).map_err(failed)? {
                 AnyCodec::Array(codec) => {
                     out.push(codec.config());
