@@ -36,15 +36,7 @@ test-python: build $(VENV)/.dev ## the Python tests
 	$(BIN)/python tools/run_tests.py --python
 
 lint: $(VENV)/.dev ## formats, clippy, ruff, mypy, the layers and the file sizes
-	@if cargo fmt --version >/dev/null 2>&1; then set -x; cargo fmt --all --check; \
-		else echo "lint: rustfmt is not installed: skipped"; fi
-	@if cargo clippy --version >/dev/null 2>&1; then set -x; cargo clippy --workspace --all-targets -- -D warnings; \
-		else echo "lint: clippy is not installed: skipped"; fi
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/python tools/check_layers.py
-	$(BIN)/python tools/check_sizes.py
+	@tools/lint $(BIN)
 
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	cargo fmt --all
