@@ -75,7 +75,9 @@ def _shape(value: Any, place: str) -> tuple[int, ...]:
         lengths = (value,) if hasattr(value, "__index__") else tuple(value)
         lengths = tuple(operator.index(n) for n in lengths)
     except TypeError:
-        raise InvalidTypeError(f"{place}: expected an integer or a sequence of integers, found {value!r}") from None
+        raise InvalidTypeError(
+            f"{place}: expected an integer or a sequence of integers, found {value!r}"
+        ) from None
     if any(n < 0 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths of 0 and more, found {lengths}")
     return lengths
@@ -88,7 +90,9 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
     if value is False:
         return tuple(max(n, 1) for n in shape)
     if isinstance(value, str):
-        raise InvalidArgumentError(f"{place}: expected 'auto', an integer or a sequence of integers, found {value!r}")
+        raise InvalidArgumentError(
+            f"{place}: expected 'auto', an integer or a sequence of integers, found {value!r}"
+        )
     if isinstance(value, Mapping):
         # zarr-python's {"shape": ..., "index_location": ...}
         value = value["shape"]
@@ -114,10 +118,14 @@ def _key_encoding(value: Any, zarr_format: int | None) -> tuple[str, str] | None
     if isinstance(value, str):
         value = {"name": value}
     if not isinstance(value, Mapping):
-        raise InvalidTypeError(f"chunk_key_encoding: expected a mapping or '/' or '.', found {type(value).__name__}")
+        raise InvalidTypeError(
+            f"chunk_key_encoding: expected a mapping or '/' or '.', found {type(value).__name__}"
+        )
     name = str(value.get("name", default))
     settings = value.get("configuration") or value
     separator = str(settings.get("separator", "." if name == "v2" else "/"))
     if separator not in ("/", "."):
-        raise InvalidArgumentError(f"chunk_key_encoding: expected the separator '/' or '.', found {separator!r}")
+        raise InvalidArgumentError(
+            f"chunk_key_encoding: expected the separator '/' or '.', found {separator!r}"
+        )
     return name, separator

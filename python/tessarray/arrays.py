@@ -36,9 +36,9 @@ class Array(ArrayCore):
     >>> import numpy as np, tessarray
     >>> a = tessarray.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int32")
     >>> a[1, ::2] = [1, 2, 3]
-    >>> a[:2, ::-2]
+    >>> a[:2, ::2]
     array([[0, 0, 0],
-           [0, 2, 0]], dtype=int32)
+           [1, 2, 3]], dtype=int32)
     """
 
     @property
@@ -69,7 +69,7 @@ class Array(ArrayCore):
     @property
     def metadata(self) -> dict[str, Any]:
         """The metadata document, as it would be written now: `zarr.json`, or `.zarray` with `attributes`."""
-        documents = [_native.parse_json(document) for document in self._documents()]
+        documents: list[dict[str, Any]] = [_native.parse_json(document) for document in self._documents()]
         return documents[0] if len(documents) == 1 else documents[0] | {"attributes": documents[1]}
 
     @property
@@ -124,16 +124,16 @@ class Array(ArrayCore):
         self,
         selection: Any = None,
         *,
-        order: Literal["c", "any"] = "c",
+        ordered: bool = True,
         prefetch: int | None = None,
         by: Literal["shard", "chunk"] = "shard",
     ) -> ChunkStream:
         """Iterate over the array chunk by chunk, several read at a time, with bounded memory.
 
-        Gives `(region, values)`: a tuple of slices, and what `a[region]` would be. `order` `"c"` goes through the
-        chunks in C order, `"any"` takes whichever is ready. At most `prefetch` chunks (default: threads + 1) are read
-        ahead, so memory is `prefetch + 1` of them. `by` `"shard"` goes by what is stored as one object, `"chunk"` by
-        inner chunks. `selection` limits it to a box: integers and slices of step 1.
+        Gives `(region, values)`: a tuple of slices, and what `a[region]` would be. `ordered` goes through the chunks
+        in C order, otherwise whichever is ready comes next. At most `prefetch` chunks (default: threads + 1) are read
+        ahead, so memory is `prefetch + 1` of them. `by` `"shard"` goes by what is stored as one object, `"chunk"`
+        by inner chunks. `selection` limits it to a box: integers and slices of step 1.
 
         Dropping or closing the stream stops it after the chunks under way. Not for use across a fork.
 
@@ -142,11 +142,9 @@ class Array(ArrayCore):
         >>> [(region[0].start, int(values.sum())) for region, values in a.chunk_stream()]
         [(0, 6), (4, 22), (8, 17)]
         """
-        if order not in ("c", "any"):
-            raise _wrong("order", "'c' or 'any'", order)
         if by not in ("shard", "chunk"):
             raise _wrong("by", "'shard' or 'chunk'", by)
-        return _native.chunk_stream(self, selection, order == "c", prefetch, by == "shard")
+        return _native.chunk_stream(self, selection, ordered, prefetch, by == "shard")
 
     def check(self, deep: bool = False) -> list[Finding]:
         """Look for damage in the array's chunks; `deep` decodes each of them."""
@@ -161,21 +159,22 @@ class Array(ArrayCore):
         """The summary with the stored size, which costs a listing of the store."""
         stored = self.nbytes_stored()
         ratio = f", {self.nbytes / stored:.1f} times smaller" if stored else ""
-        return self._info((
-            ("stored", f"{stored:,} bytes ({size_text(stored)}{ratio})"),
-            ("objects", f"{self.nobjects_stored():,} of {self.nobjects:,}"),
-        ))
+        return self._info(
+            (
+                ("stored", f"{stored:,} bytes ({size_text(stored)}{ratio})"),
+                ("objects", f"{self.nobjects_stored():,} of {self.nobjects:,}"),
+            )
+        )
 
     def _info(self, more: tuple[tuple[str, str], ...]) -> Info:
         names = self.dimension_names
-        axes = names if names and any(names) else [None] * self.ndim
-        shape = " × ".join(f"{n:,}{f' {name}' if name else ''}" for n, name in zip(self.shape, axes, strict=True))
         rows = [
-            ("shape", shape or "()"),
+            ("shape", str(self.shape)),
+            *([("dimensions", ", ".join(name or "-" for name in names))] if names else []),
             ("data type", self.data_type),
             ("chunks", f"{self.chunks} ({self.nchunks:,})"),
             ("shards", str(self.shards) if self.shards else "none"),
-            ("fill value", repr(self.fill_value)),
+            ("fill value", repr(fill) if isinstance(fill := self.fill_value, str | bytes) else str(fill)),
             ("order", self.order),
             ("filters", codec_text(self.filters)),
             ("serializer", codec_text([self.serializer])),
@@ -208,7 +207,7 @@ class Array(ArrayCore):
             yield from self[start : start + rows]
 
     def __contains__(self, value: object) -> bool:
-        return any(bool((values == value).any()) for _, values in self.chunk_stream(order="any"))
+        return any(bool((values == value).any()) for _, values in self.chunk_stream(ordered=False))
 
     def __bool__(self) -> bool:
         if self.size == 1:
@@ -270,7 +269,9 @@ class Array(ArrayCore):
 def _wrong(name: str, expected: str, found: object) -> Exception:
     from tessarray.errors import InvalidArgumentError
 
-    return InvalidArgumentError(f"{name}: expected {expected}, found {found!r}", expected=expected, found=str(found))
+    return InvalidArgumentError(
+        f"{name}: expected {expected}, found {found!r}", expected=expected, found=str(found)
+    )
 
 
 def _array_from_pickle(cls: type[Array], store: Store, path: str, documents: list[bytes]) -> Array:

@@ -51,7 +51,9 @@ def _from_mapping(value: Mapping[str, Any], place: str, itemsize: int) -> JSONCo
         return codec
     if isinstance(value.get("id"), str):
         return _from_numcodecs(dict(value), itemsize)
-    raise InvalidArgumentError(f"{place}: a codec needs a 'name' (Zarr v3) or an 'id' (numcodecs): {dict(value)!r}")
+    raise InvalidArgumentError(
+        f"{place}: a codec needs a 'name' (Zarr v3) or an 'id' (numcodecs): {dict(value)!r}"
+    )
 
 
 def _from_numcodecs(settings: dict[str, Any], itemsize: int) -> JSONCodec:

@@ -58,7 +58,9 @@ class Codec:
     def to_dict(self) -> dict[str, Any]:
         """The Zarr v3 JSON: `{"name": ..., "configuration": {...}}`."""
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
-        settings = {name: list(v) if isinstance(v, tuple) else v for name, v in settings.items() if v is not None}
+        settings = {
+            name: list(v) if isinstance(v, tuple) else v for name, v in settings.items() if v is not None
+        }
         return {"name": self.name, "configuration": settings} if settings else {"name": self.name}
 
 

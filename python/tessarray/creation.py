@@ -85,7 +85,9 @@ def create_array(
     return array
 
 
-def create(shape: int | Iterable[int], *, store: StoreLike | None = None, path: str | None = None, **kwargs: Any) -> Array:
+def create(
+    shape: int | Iterable[int], *, store: StoreLike | None = None, path: str | None = None, **kwargs: Any
+) -> Array:
     """Create an array, in memory where no store is given; other arguments are those of `create_array`.
 
     >>> import tessarray

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tessarray._native import numpy_dtype
 
-__all__ = ["numpy_dtype", "stored_endian", "element"]
+__all__ = ["element", "numpy_dtype", "stored_endian"]
 
 
 def stored_endian(dtype: object) -> str | None:

@@ -62,7 +62,7 @@ class TessarrayError(Exception):
         self.message = message
         self.key, self.path, self.chunk, self.expected, self.found = key, path, chunk, expected, found
         if errno is not None and isinstance(self, OSError):
-            self.errno = errno
+            object.__setattr__(self, "errno", errno)
 
     def __str__(self) -> str:
         return self.message

@@ -23,7 +23,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
     """A group in a store. Made by `create_group`, `open_group` and `group[name]`.
 
     A mapping from names to arrays and groups; paths with slashes reach further down. Listing costs one listing of
-    the store and one read a member, or nothing where the metadata were consolidated.
+    the store and one read a member; on stores that are not local, nothing where the metadata were consolidated.
 
     >>> import numpy as np, tessarray
     >>> group = tessarray.create_group({})
@@ -61,7 +61,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
     @property
     def metadata(self) -> dict[str, Any]:
         """The metadata document, as it would be written now."""
-        documents = [_native.parse_json(document) for document in self._documents()]
+        documents: list[dict[str, Any]] = [_native.parse_json(document) for document in self._documents()]
         return documents[0] if len(documents) == 1 else documents[0] | {"attributes": documents[1]}
 
     @property
@@ -161,7 +161,9 @@ class Group(GroupCore, MutableMapping[str, Any]):
             raise WrongNodeError(f"{name!r} is an array, expected a group", path=name)
         return found
 
-    def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **arguments: Any) -> Array:
+    def require_array(
+        self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **arguments: Any
+    ) -> Array:
         """The array of this name, created where there is none.
 
         One that is there must have this shape, and a dtype to which this one can be cast (`exact`: the same).

@@ -61,7 +61,9 @@ def copy_store(
         relative = key.removeprefix(f"{prefix}/") if prefix else key
         to = f"{target}/{relative}" if target else relative
         if to in present and if_exists == "raise":
-            raise ExistsError(f"{to}: already in {dest.describe()}; pass if_exists to skip or replace", key=to)
+            raise ExistsError(
+                f"{to}: already in {dest.describe()}; pass if_exists to skip or replace", key=to
+            )
         if to in present and if_exists == "skip":
             skipped += 1
         elif (value := source.get(key)) is not None:
@@ -79,7 +81,9 @@ def _is_document(key: str) -> bool:
     return key.rpartition("/")[2] in ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
-def check(store: StoreLike, *, path: str = "", deep: bool = False, session: Session | None = None) -> list[Finding]:
+def check(
+    store: StoreLike, *, path: str = "", deep: bool = False, session: Session | None = None
+) -> list[Finding]:
     """Look for damage in every array and group below a path. An empty list is good news.
 
     Reads metadata, shard indexes and sizes; `deep` also decodes every chunk. Changes nothing.
@@ -109,7 +113,9 @@ def repair(store: StoreLike, *, path: str = "") -> list[str]:
     return [str(file) for file, _ in opened.leftovers(path.strip("/"), remove=True)]
 
 
-def consolidate_metadata(store: StoreLike, *, path: str | None = None, session: Session | None = None) -> Group:
+def consolidate_metadata(
+    store: StoreLike, *, path: str | None = None, session: Session | None = None
+) -> Group:
     """Copy the metadata of everything below a group into its own document, so that opening reads one object.
 
     Arrays that change their shape or attributes later make the copy stale: consolidate again.

@@ -74,7 +74,9 @@ def open_array(
         return Array(node, opened)
     if arguments.get("shape") is None and arguments.get("data") is None:
         if mode == "a":
-            raise NotFoundError(f"{opened.describe()}: no array at {at!r}; pass shape and dtype to create one", path=at)
+            raise NotFoundError(
+                f"{opened.describe()}: no array at {at!r}; pass shape and dtype to create one", path=at
+            )
         raise InvalidTypeError(f"mode {mode!r} creates an array: expected shape and dtype, or data")
     overwrite = arguments.pop("overwrite", False) or mode == "w"
     return create_array(opened, name=at, overwrite=overwrite, session=session, **arguments)

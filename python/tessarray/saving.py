@@ -31,7 +31,9 @@ def save_array(store: StoreLike, data: npt.ArrayLike, *, path: str | None = None
     _finish(opened, store)
 
 
-def save_group(store: StoreLike, *args: npt.ArrayLike, path: str | None = None, **kwargs: npt.ArrayLike) -> None:
+def save_group(
+    store: StoreLike, *args: npt.ArrayLike, path: str | None = None, **kwargs: npt.ArrayLike
+) -> None:
     """Write several array-likes as the arrays of one group, as `numpy.savez` does: positional ones as `arr_0`, ..."""
     if not args and not kwargs:
         raise InvalidTypeError("expected at least one array")
@@ -67,7 +69,9 @@ def load(store: StoreLike, *, path: str | None = None) -> Any:
         return node.read()
     if not isinstance(node, Group):
         raise InvalidTypeError(f"expected an array or a group, found {type(node).__name__}")
-    return {name: np.asarray(found) for name, found in node.members(max_depth=None) if isinstance(found, Array)}
+    return {
+        name: np.asarray(found) for name, found in node.members(max_depth=None) if isinstance(found, Array)
+    }
 
 
 def _finish(opened: Any, given: StoreLike) -> None:

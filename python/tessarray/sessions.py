@@ -9,6 +9,7 @@ A call without `session=` uses one default session, with a thread a core or as `
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Protocol
 
 from tessarray._native import Session, default_session
@@ -28,8 +29,21 @@ class UserCodec(Protocol):
         ...
 
     def decode(self, data: bytes, size: int | None, /) -> bytes:
-        """The bytes of the chunk; exactly `size` of them where it is not `None`."""
+        """The bytes of the chunk; exactly `size` of them where it is not `None`. May leave `size` out."""
         ...
+
+
+def takes_size(codec: Any) -> bool:
+    """Whether `decode` has a second argument for the size; numcodecs' `out` is not one."""
+    try:
+        names = [
+            name
+            for name, parameter in inspect.signature(codec.decode).parameters.items()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        ]
+    except ValueError:
+        return False
+    return len(names) > 1 and names[1] != "out"
 
 
 def register_codec(name: str, cls: Any, *, session: Session | None = None) -> None:

@@ -155,7 +155,9 @@ def require_existing(store: StoreLike, mode: str) -> None:
             raise NotFoundError(f"{path}: nothing there", path=path)
 
 
-def _local(cls: type[LocalStore], root: str, durable: bool, follow_links: bool, read_only: bool) -> LocalStore:
+def _local(
+    cls: type[LocalStore], root: str, durable: bool, follow_links: bool, read_only: bool
+) -> LocalStore:
     """Rebuilds a LocalStore from a pickle."""
     return cls(root, durable=durable, follow_links=follow_links, read_only=read_only)
 

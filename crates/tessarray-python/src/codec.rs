@@ -8,11 +8,12 @@ use std::sync::Arc;
 use tessarray::{AnyCodec, BytesCodec, ChunkSpec, CodecError, EncodedSize, NamedConfig, Session};
 
 /// A codec object of the user's: `encode(data) -> bytes` and `decode(data, size) -> bytes`, where `size` is the
-/// number of bytes to come out, or `None` where only the codec knows.
+/// number of bytes to come out, or `None` where only the codec knows; it may also be `decode(data) -> bytes`.
 #[derive(Debug)]
 struct PyCodec {
     config: NamedConfig,
     object: Py<PyAny>,
+    takes_size: bool,
 }
 
 impl PyCodec {
@@ -31,7 +32,7 @@ impl PyCodec {
         Python::attach(|py| {
             let object = self.object.bind(py);
             let input = PyBytes::new(py, input);
-            let result = match size {
+            let result = match size.filter(|_| self.takes_size) {
                 Some(size) => object.call_method1(method, (input, size)),
                 None => object.call_method1(method, (input,)),
             };
@@ -103,11 +104,13 @@ pub fn register(session: &Session, name: &str, cls: Py<PyAny>) {
                 Some(from_config) => from_config.call1((settings,))?,
                 None => cls.call((), Some(&settings))?,
             };
-            Ok::<_, PyErr>(object.unbind())
+            let takes_size =
+                py.import("tessarray.sessions")?.call_method1("takes_size", (&object,))?.extract::<bool>()?;
+            Ok::<_, PyErr>((object.unbind(), takes_size))
         });
-        let object = object
+        let (object, takes_size) = object
             .map_err(|error| CodecError::Config { codec: config.name.clone(), reason: error.to_string() })?;
-        Ok(AnyCodec::Bytes(Arc::new(PyCodec { config: config.clone(), object })))
+        Ok(AnyCodec::Bytes(Arc::new(PyCodec { config: config.clone(), object, takes_size })))
     });
 }
 

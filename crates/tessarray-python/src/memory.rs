@@ -176,6 +176,9 @@ pub fn check_out(
     if !is_writeable(out) {
         return Err(invalid(py, "out: the array is read-only"));
     }
+    if out.is_empty() {
+        return Ok(());
+    }
     let mut axes: Vec<(usize, usize)> =
         out.strides().iter().map(|stride| stride.unsigned_abs()).zip(out.shape().iter().copied()).collect();
     axes.retain(|&(_, n)| n > 1);

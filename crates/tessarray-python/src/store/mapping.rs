@@ -1,15 +1,17 @@
 //! Any mapping of Python's from keys to bytes, as a store: a dict, an fsspec mapper, a database table.
 //!
-//! Values are read and written whole, and the interpreter lock is taken for each. Updates of one key in this process
+//! Values are read and written whole, and the interpreter lock is taken for each; several are asked for at a time, as
+//! the mapping may be a network away. Updates of one key in this process
 //! happen one after the other; other processes are not kept out, as a mapping offers no way to.
 
 use super::PyStore;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMapping};
-use std::collections::BTreeSet;
+use pyo3::types::{PyBytes, PyDict, PyMapping};
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray::{
     Blob, BlobBytes, ByteRange, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store,
@@ -42,11 +44,13 @@ impl PyMappingStore {
             return Err(crate::errors::Failure::new("InvalidTypeError", message).raise(py));
         }
         let name = format!("{} mapping", mapping.get_type().qualname()?);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let store = MappingStore {
             mapping: mapping.clone().unbind(),
             name,
             read_only: read_only || !mapping.hasattr("__setitem__")?,
-            locks: (0..LOCKS).map(|_| Mutex::new(())).collect(),
+            concurrency: if mapping.is_exact_instance_of::<PyDict>() { cores } else { REMOTE_CONCURRENCY },
+            locks: Locks::default(),
         };
         let base = PyStore::new(Arc::new(store));
         Ok(PyClassInitializer::from(base).add_subclass(Self { mapping: mapping.unbind(), read_only }))
@@ -66,16 +70,43 @@ impl PyMappingStore {
     }
 }
 
-const LOCKS: usize = 64;
+/// Keys asked for at a time where a fetch may take a network round trip; as object stores take them.
+const REMOTE_CONCURRENCY: usize = 16;
+
+/// One lock a key, there while it is in use: an update may change other keys from within.
+#[derive(Debug, Default)]
+struct Locks(Mutex<HashMap<Key, Arc<Mutex<()>>>>);
+
+impl Locks {
+    fn table(&self) -> MutexGuard<'_, HashMap<Key, Arc<Mutex<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `act` while nobody else does for the same key.
+    fn hold<T>(&self, key: &Key, act: impl FnOnce() -> T) -> T {
+        let lock = Arc::clone(self.table().entry(key.clone()).or_default());
+        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = act();
+        drop(guard);
+        let mut table = self.table();
+        // The table's and this one: nobody waits.
+        if Arc::strong_count(&lock) == 2 {
+            table.remove(key);
+        }
+        result
+    }
+}
 
 #[derive(Debug)]
 struct MappingStore {
     mapping: Py<PyAny>,
     name: String,
     read_only: bool,
-    /// Keys share these by hash. Held over calls into Python, so nobody waits for one while attached to the
-    /// interpreter: every call of the engine is made detached.
-    locks: Vec<Mutex<()>>,
+    /// Keys asked for at a time.
+    concurrency: usize,
+    /// Held over calls into Python. Nobody waits for one while attached to the interpreter: every call of the engine
+    /// is made detached.
+    locks: Locks,
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -92,11 +123,6 @@ fn meta(bytes: &[u8]) -> Meta {
 }
 
 impl MappingStore {
-    fn lock(&self, key: &Key) -> MutexGuard<'_, ()> {
-        let index = hash(key.as_str()) as usize % LOCKS;
-        self.locks[index].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn fail(key: impl ToString, error: &PyErr) -> StoreError {
         StoreError::Other { key: key.to_string(), message: error.to_string() }
     }
@@ -129,6 +155,28 @@ impl MappingStore {
             Err(error) if error.is_instance_of::<PyKeyError>(py) => Ok(false),
             Err(error) => Err(Self::fail(key, &error)),
         })
+    }
+
+    /// Answers requests for one key, numbered from `begin`.
+    fn read_run(&self, begin: usize, run: &[ReadRequest], sink: &ReadSink<'_>) {
+        let Some(first) = run.first() else { return };
+        match self.fetch(&first.key) {
+            Ok(value) => {
+                for (i, request) in run.iter().enumerate() {
+                    sink(begin + i, Self::answer(request, value.as_deref()));
+                }
+            }
+            Err(error) => {
+                let message = match error {
+                    StoreError::Other { message, .. } => message,
+                    other => other.to_string(),
+                };
+                for i in 0..run.len() {
+                    let key = first.key.to_string();
+                    sink(begin + i, Err(StoreError::Other { key, message: message.clone() }));
+                }
+            }
+        }
     }
 
     /// Every key under the prefix, sorted. Keys of the mapping that no store could hold are passed over.
@@ -181,7 +229,7 @@ impl Store for MappingStore {
     }
 
     fn is_local(&self) -> bool {
-        true
+        false
     }
 
     fn is_read_only(&self) -> bool {
@@ -189,61 +237,68 @@ impl Store for MappingStore {
     }
 
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
-        let mut last: Option<(&Key, Option<Vec<u8>>)> = None;
-        for (i, request) in requests.iter().enumerate() {
-            let value = match last.take() {
-                Some((key, value)) if *key == request.key => value,
-                _ => match self.fetch(&request.key) {
-                    Ok(value) => value,
-                    Err(error) => {
-                        sink(i, Err(error));
-                        continue;
-                    }
-                },
-            };
-            sink(i, Self::answer(request, value.as_deref()));
-            last = Some((&request.key, value));
+        // Runs of requests for one key share one fetch.
+        let mut runs = Vec::new();
+        let mut begin = 0;
+        for run in requests.chunk_by(|a, b| a.key == b.key) {
+            runs.push((begin, run));
+            begin += run.len();
         }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(&(begin, run)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.read_run(begin, run, sink);
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads = if runs.len() < 4 { 1 } else { runs.len().min(self.concurrency) };
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
     }
 
     fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version> {
         self.writable("put", key)?;
         let value = parts.concat();
-        let _guard = self.lock(key);
-        match mode {
-            PutMode::Overwrite => {}
-            PutMode::Create => {
-                if self.fetch(key)?.is_some() {
-                    return Err(StoreError::Exists { key: key.to_string() });
+        self.locks.hold(key, || {
+            match mode {
+                PutMode::Overwrite => {}
+                PutMode::Create => {
+                    if self.fetch(key)?.is_some() {
+                        return Err(StoreError::Exists { key: key.to_string() });
+                    }
+                }
+                PutMode::IfMatch(expected) => {
+                    if self.fetch(key)?.map(|value| meta(&value).version) != Some(expected) {
+                        return Err(StoreError::Changed { key: key.to_string() });
+                    }
                 }
             }
-            PutMode::IfMatch(expected) => {
-                if self.fetch(key)?.map(|value| meta(&value).version) != Some(expected) {
-                    return Err(StoreError::Changed { key: key.to_string() });
-                }
-            }
-        }
-        self.store(key, &value)?;
-        Ok(meta(&value).version)
+            self.store(key, &value)?;
+            Ok(meta(&value).version)
+        })
     }
 
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
         self.writable("update", key)?;
-        let _guard = self.lock(key);
-        let current = if read { self.fetch(key)? } else { None };
-        let blob = current.map(|value| Blob { meta: meta(&value), bytes: BlobBytes::Shared(value.into()) });
-        match decide(blob)? {
-            Update::Put(parts) => self.store(key, &parts.concat()),
-            Update::PutOwned(parts) => self.store(key, &parts.concat()),
-            Update::Delete => self.remove(key).map(drop),
-            Update::Keep => Ok(()),
-        }
+        self.locks.hold(key, || {
+            let current = if read { self.fetch(key)? } else { None };
+            let blob =
+                current.map(|value| Blob { meta: meta(&value), bytes: BlobBytes::Shared(value.into()) });
+            match decide(blob)? {
+                Update::Put(parts) => self.store(key, &parts.concat()),
+                Update::PutOwned(parts) => self.store(key, &parts.concat()),
+                Update::Delete => self.remove(key).map(drop),
+                Update::Keep => Ok(()),
+            }
+        })
     }
 
     fn delete(&self, key: &Key) -> Result<bool> {
         self.writable("delete", key)?;
-        let _guard = self.lock(key);
-        self.remove(key)
+        self.locks.hold(key, || self.remove(key))
     }
 
     fn delete_prefix(&self, prefix: &Prefix) -> Result<()> {

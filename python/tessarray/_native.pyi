@@ -1,0 +1,346 @@
+"""The compiled engine. Use the names that `tessarray` exports; those here may change."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypedDict, final
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+class FindingFields(TypedDict):
+    kind: str
+    key: str
+    chunk: tuple[int, ...] | None
+    message: str
+
+class Count(TypedDict):
+    calls: int
+    ranges: int
+    runs: int
+    bytes_read: int
+    bytes_written: int
+    errors: int
+    seconds: float
+
+@final
+class Session:
+    """Worker threads, registered codecs and caches that calls share.
+
+    threads: workers; as `TESSARRAY_THREADS` says or one a core where left out. They start when first needed, and
+    again in a forked process.
+    """
+
+    def __new__(cls, threads: int | None = None) -> Self: ...
+    @property
+    def threads(self) -> int: ...
+    def codecs(self) -> list[str]: ...
+    def register_codec(self, name: str, cls: Any) -> None: ...
+
+def default_session() -> Session: ...
+
+class Store:
+    """A flat space of named byte strings; the base of all stores. Every put is atomic."""
+
+    def get(self, key: str, offset: int | None = None, length: int | None = None) -> bytes | None:
+        """The value of a key, or `length` bytes from `offset`, or the last `length`; `None` where it is absent."""
+
+    def put(self, key: str, value: bytes, create: bool = False) -> None:
+        """Store a value; with `create` only where the key is absent, else `ExistsError`."""
+
+    def delete(self, key: str) -> bool:
+        """Remove a value; `False` where there was none."""
+
+    def delete_prefix(self, path: str) -> None:
+        """Remove everything below a path."""
+
+    def size(self, key: str) -> int | None:
+        """Bytes of a value; `None` where the key is absent."""
+
+    def list(self, path: str = "") -> list[tuple[str, int]]:
+        """Keys and sizes in bytes of everything below a path, sorted."""
+
+    @property
+    def read_only(self) -> bool: ...
+    def describe(self) -> str: ...
+    def __contains__(self, key: str) -> bool: ...
+
+class LocalStore(Store):
+    """A local directory, made by the first write.
+
+    durable: fsync each file and its directory. follow_links: allow symbolic links out of the root.
+    """
+
+    def __new__(
+        cls,
+        root: str | os.PathLike[str],
+        *,
+        durable: bool = False,
+        follow_links: bool = False,
+        read_only: bool = False,
+    ) -> Self: ...
+    @property
+    def root(self) -> Path: ...
+    def leftovers(self, path: str = "", remove: bool = False) -> list[tuple[Path, int]]:
+        """Temporary files that killed writers left, with their bytes; removed with `remove`."""
+
+class MemoryStore(Store):
+    """Memory of this process. Cannot be pickled."""
+
+    def __new__(cls) -> Self: ...
+
+class ZipStore(Store):
+    """One zip file. `mode` `r` reads; `w`, `w-`, `a` and `r+` write a new file that `close` moves into place."""
+
+    def __new__(
+        cls, path: str | os.PathLike[str], mode: Literal["r", "r+", "a", "w", "w-", "x"] | str = "r"
+    ) -> Self: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def mode(self) -> str: ...
+    def close(self) -> None:
+        """Move what was written into place; from here on the store only reads."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class MappingStore(Store):
+    """Any mapping from `str` to `bytes`. Values are read and written whole, with the interpreter lock."""
+
+    def __new__(cls, mapping: Any, *, read_only: bool = False) -> Self: ...
+    @property
+    def mapping(self) -> Any: ...
+
+class RecordStore(Store):
+    """Counts the calls of a store, their bytes and time."""
+
+    def __new__(cls, store: Store) -> Self: ...
+    @property
+    def store(self) -> Store: ...
+    def counts(self) -> dict[str, Count]:
+        """Counts by kind of call (`read`, `put`, `update`, ...), and their sum under `total`."""
+
+    def reset(self) -> None: ...
+
+class ThrottleStore(Store):
+    """Makes a store as slow as a network. first_byte: seconds; bandwidth: bytes a second."""
+
+    def __new__(
+        cls, store: Store, *, first_byte: float = 0.02, bandwidth: int = 100_000_000, concurrency: int = 16
+    ) -> Self: ...
+    @property
+    def store(self) -> Store: ...
+
+class FaultStore(Store):
+    """Fails calls of a store on purpose, for tests."""
+
+    def __new__(cls, store: Store) -> Self: ...
+    @property
+    def store(self) -> Store: ...
+    def fail(
+        self,
+        k: int,
+        *,
+        when: Literal["call", "from", "range"] = "call",
+        effect: Literal["fail", "lost", "torn"] = "fail",
+        kept: int = 0,
+    ) -> None:
+        """Fail the k-th call from now (from 0), it and all later ones, or the k-th range read."""
+
+    def clear(self) -> None:
+        """Fail no more, and count from zero."""
+
+    @property
+    def calls(self) -> int: ...
+    @property
+    def ranges(self) -> int: ...
+
+class PrefixStore(Store):
+    """What is below a path of a store."""
+
+    def __new__(cls, store: Store, path: str) -> Self: ...
+    @property
+    def store(self) -> Store: ...
+
+class ReadOnlyStore(Store):
+    """A store that refuses changes."""
+
+    def __new__(cls, store: Store) -> Self: ...
+    @property
+    def store(self) -> Store: ...
+
+@final
+class Node:
+    """An array or a group that the engine has opened."""
+
+    @property
+    def is_array(self) -> bool: ...
+    @property
+    def path(self) -> str: ...
+
+@final
+class Indexer:
+    """Selects elements of an array in another way than `a[...]` does: `oindex`, `vindex`, `blocks`."""
+
+    def __getitem__(self, key: Any) -> npt.NDArray[Any]: ...
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+
+@final
+class ChunkStream:
+    """Iterates over `(region, values)`; see `Array.chunk_stream`. Also a context manager that stops it."""
+
+    def __iter__(self) -> Iterator[tuple[tuple[slice, ...], npt.NDArray[Any]]]: ...
+    def __next__(self) -> tuple[tuple[slice, ...], npt.NDArray[Any]]: ...
+    def __len__(self) -> int: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class ArrayCore:
+    """The engine's side of an array; see `tessarray.Array`."""
+
+    def __new__(cls, node: Node, store: Store) -> Self: ...
+    def __getitem__(self, key: Any) -> Any: ...
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+    def __len__(self) -> int: ...
+    def read(self, selection: Any = None, /, *, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """Read a selection as `a[selection]` does, into `out` where it is given; the whole array where left out.
+
+        `out` has the dtype and shape of the result and any strides; it is written in place, with no copy between.
+        """
+
+    def write(self, selection: Any, value: Any, /) -> None:
+        """The same as `a[selection] = value`."""
+
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Add elements at the end of an axis, and return the new shape.
+
+        Other axes of `data` have the array's lengths. Data are stored first and the shape last: a reader never sees
+        elements that were not written. Appends of several processes come one after the other.
+        """
+
+    def resize(self, shape: tuple[int, ...] | list[int]) -> None:
+        """Change the shape. Elements outside it are dropped; new ones hold the fill value."""
+
+    def refresh(self) -> None:
+        """Read the metadata again: what other processes appended becomes visible."""
+
+    @property
+    def oindex(self) -> Indexer:
+        """Orthogonal indexing: each axis on its own, by integers, slices, integer arrays and masks."""
+
+    @property
+    def vindex(self) -> Indexer:
+        """Single elements, by one integer array an axis (broadcast together) or a mask of the array's shape."""
+
+    @property
+    def blocks(self) -> Indexer:
+        """Whole chunks (shards, where there are shards), by their place in the grid."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def data_type(self) -> str: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory, uncompressed."""
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """What is read at a time: the inner chunk, where there are shards."""
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """What is stored as one object, where that is more than a chunk."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def store(self) -> Store: ...
+    @property
+    def zarr_format(self) -> Literal[2, 3]: ...
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None: ...
+    @property
+    def nobjects(self) -> int:
+        """Chunk (or shard) objects in the grid."""
+
+    def nobjects_stored(self) -> int:
+        """Chunk (or shard) objects in the store; costs a listing."""
+
+    def nbytes_stored(self) -> int:
+        """Bytes the array takes in its store; costs a listing."""
+
+    def _fill_bytes(self) -> bytes: ...
+    def _attributes(self) -> dict[str, Any]: ...
+    def _set_attributes(self, attributes: Mapping[str, Any]) -> None: ...
+    def _codecs(self) -> list[dict[str, Any]]: ...
+    def _documents(self) -> list[bytes]: ...
+    def _check(self, deep: bool) -> list[FindingFields]: ...
+
+class GroupCore:
+    """The engine's side of a group; see `tessarray.Group`."""
+
+    def __new__(cls, node: Node, store: Store) -> Self: ...
+    @property
+    def store(self) -> Store: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def zarr_format(self) -> Literal[2, 3]: ...
+    def refresh(self) -> None:
+        """Read the metadata again."""
+
+    def _attributes(self) -> dict[str, Any]: ...
+    def _set_attributes(self, attributes: Mapping[str, Any]) -> None: ...
+    def _documents(self) -> list[bytes]: ...
+    def _consolidate(self) -> None: ...
+    def _members(self) -> list[tuple[str, Node]]: ...
+    def _tree(self) -> list[tuple[str, Node]]: ...
+    def _get(self, path: str) -> Node | None: ...
+    def _create_group(
+        self, path: str, attributes: Mapping[str, Any] | None = None, overwrite: bool = False
+    ) -> Node: ...
+    def _create_array(self, path: str, arguments: Mapping[str, Any], overwrite: bool) -> Node: ...
+    def _delete(self, path: str) -> bool: ...
+
+def create_array(
+    store: Store, path: str, arguments: Mapping[str, Any], overwrite: bool, session: Session | None = None
+) -> Node: ...
+def create_group(
+    store: Store,
+    path: str,
+    zarr_format: int,
+    attributes: Mapping[str, Any] | None,
+    overwrite: bool,
+    session: Session | None = None,
+) -> Node: ...
+def open_node(store: Store, path: str, kind: str | None = None, session: Session | None = None) -> Node: ...
+def array_from_documents(
+    store: Store, path: str, documents: list[bytes], session: Session | None = None
+) -> Node: ...
+def chunk_stream(
+    array: ArrayCore, selection: Any, ordered: bool, prefetch: int | None, by_shard: bool
+) -> ChunkStream: ...
+def check_store(
+    store: Store, path: str, deep: bool, session: Session | None = None
+) -> list[FindingFields]: ...
+def codecs_from_text(text: str) -> list[dict[str, Any]]: ...
+def numpy_dtype(dtype: Any) -> np.dtype[Any]: ...
+def parse_json(document: bytes) -> Any: ...
