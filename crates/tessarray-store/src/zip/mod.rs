@@ -13,6 +13,7 @@ mod read;
 mod tests;
 mod write;
 
+use crate::key_locks::KeyLocks;
 use crate::{
     Blob, BlobBytes, Key, LOCK_SUFFIX, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result,
     Store, StoreError, Update, UpdateFn, Version, ordered, span,
@@ -38,6 +39,7 @@ pub struct ZipStore {
     index: RwLock<BTreeMap<Key, Entry>>,
     /// There until the file is closed.
     writer: Mutex<Option<Writer>>,
+    writers: KeyLocks,
     /// Not part of `writer`, so that an update's decision may ask.
     read_only: AtomicBool,
 }
@@ -49,7 +51,14 @@ impl ZipStore {
         let file = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
         let directory = parse::parse(&file, &path.display().to_string())?;
         let index = RwLock::new(directory.entries);
-        Ok(Self { path, file, index, writer: Mutex::new(None), read_only: AtomicBool::new(true) })
+        Ok(Self {
+            path,
+            file,
+            index,
+            writer: Mutex::new(None),
+            writers: KeyLocks::default(),
+            read_only: AtomicBool::new(true),
+        })
     }
 
     /// Begins a new zip file, which replaces one that is there when it is closed, and not before. `Other` where
@@ -62,6 +71,7 @@ impl ZipStore {
             file,
             index: RwLock::default(),
             writer: Mutex::new(Some(writer)),
+            writers: KeyLocks::default(),
             read_only: AtomicBool::new(false),
         })
     }
@@ -78,6 +88,7 @@ impl ZipStore {
             file,
             index: RwLock::new(directory.entries),
             writer: Mutex::new(Some(writer)),
+            writers: KeyLocks::default(),
             read_only: AtomicBool::new(false),
         })
     }
@@ -192,20 +203,24 @@ impl Store for ZipStore {
     }
 
     fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version> {
-        self.change("put", key.as_str(), |writer| {
-            let found = self.find(key).map(|entry| entry.version());
-            match mode {
-                PutMode::Create if found.is_some() => Err(StoreError::Exists { key: key.to_string() }),
-                PutMode::IfMatch(expected) if found != Some(expected.clone()) => {
-                    Err(StoreError::Changed { key: key.to_string() })
+        self.writers.hold(key, || {
+            self.change("put", key.as_str(), |writer| {
+                let found = self.find(key).map(|entry| entry.version());
+                match mode {
+                    PutMode::Create if found.is_some() => Err(StoreError::Exists { key: key.to_string() }),
+                    PutMode::IfMatch(expected) if found != Some(expected.clone()) => {
+                        Err(StoreError::Changed { key: key.to_string() })
+                    }
+                    _ => self.set(writer, key, parts),
                 }
-                _ => self.set(writer, key, parts),
-            }
+            })
         })
     }
 
+    /// Holds the key, and not the file, while the decision is made: it may write other keys, as an append does.
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
-        self.change("update", key.as_str(), |writer| {
+        self.writers.hold(key, || {
+            self.change("update", key.as_str(), |_| Ok(()))?;
             let current = match self.find(key) {
                 Some(entry) if read => {
                     let source = read::Source { file: &self.file, store: &self.path, key, entry: &entry };
@@ -215,11 +230,14 @@ impl Store for ZipStore {
                 _ => None,
             };
             match decide(current)? {
-                Update::Put(parts) => self.set(writer, key, &parts).map(|_| ()),
-                Update::PutOwned(parts) => self.set(writer, key, &parts).map(|_| ()),
+                Update::Put(parts) => {
+                    self.change("update", key.as_str(), |w| self.set(w, key, &parts)).map(|_| ())
+                }
+                Update::PutOwned(parts) => {
+                    self.change("update", key.as_str(), |w| self.set(w, key, &parts)).map(|_| ())
+                }
                 Update::Delete => {
-                    self.drop_entry(key);
-                    Ok(())
+                    self.change("update", key.as_str(), |_| Ok(self.drop_entry(key))).map(|_| ())
                 }
                 Update::Keep => Ok(()),
             }
@@ -228,7 +246,7 @@ impl Store for ZipStore {
 
     /// Drops the entry; its bytes stay in the file, dead.
     fn delete(&self, key: &Key) -> Result<bool> {
-        self.change("delete", key.as_str(), |_| Ok(self.drop_entry(key)))
+        self.writers.hold(key, || self.change("delete", key.as_str(), |_| Ok(self.drop_entry(key))))
     }
 
     fn delete_prefix(&self, prefix: &Prefix) -> Result<()> {
