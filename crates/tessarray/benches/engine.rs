@@ -1,0 +1,97 @@
+//! Whole calls in memory: write, read all, 100 random cubes. `cargo bench -p tessarray --bench engine`.
+//!
+//! A camera-like u16 array of (64, 512, 512) in shards of (64, 256, 256) of inner chunks (32, 32, 32), blosc lz4 with
+//! byte shuffle and crc32c: the default chain.
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use std::sync::Arc;
+use tessarray::{
+    Arena, Array, ArraySpec, ChunkChoice, DataType, MemoryStore, OutputView, Result, Selection, Session,
+    ShardChoice,
+};
+
+const SHAPE: [u64; 3] = [64, 512, 512];
+const THREADS: [usize; 2] = [1, 0];
+
+fn main() {
+    divan::main();
+}
+
+/// A smooth gradient with a little noise, of 12-bit values in 16 bits.
+fn camera() -> Vec<u8> {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut out = Vec::with_capacity((SHAPE.iter().product::<u64>() * 2) as usize);
+    for i in 0..SHAPE.iter().product::<u64>() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        // The sum of a few uniform numbers is close to normal.
+        let noise = (0..4).map(|k| (state >> (8 * k)) & 15).sum::<u64>();
+        let value = (400 + i % 512 + (i / 512) % 512 / 2 + noise) & 0xFFF;
+        out.extend_from_slice(&(value as u16).to_ne_bytes());
+    }
+    out
+}
+
+/// An empty array; `threads` of 0 are as many as there are cores.
+fn array(threads: usize) -> Array {
+    let builder = Session::builder();
+    let session = if threads == 0 { builder } else { builder.threads(threads) }.build();
+    let mut spec = ArraySpec::new(&SHAPE, DataType::UInt16);
+    spec.chunks = ChunkChoice::Shape(vec![32, 32, 32]);
+    spec.shards = ShardChoice::Shape(vec![64, 256, 256]);
+    done(Array::create(&session, Arc::new(MemoryStore::new()), "a", &spec, true))
+}
+
+fn written(threads: usize) -> Array {
+    let array = array(threads);
+    done(array.write_bytes(&Selection::all(&SHAPE), &camera()));
+    array
+}
+
+fn done<T>(result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+fn read(array: &Array, selection: &Selection, out: &mut [u8]) {
+    let view = match OutputView::new(out, &selection.shape(), 2) {
+        Ok(view) => view,
+        Err(error) => unreachable!("{error}"),
+    };
+    done(array.read_into(selection, &view, &Arena::new()));
+}
+
+#[divan::bench(args = THREADS)]
+fn write(bencher: Bencher<'_, '_>, threads: usize) {
+    let (array, image, all) = (array(threads), camera(), Selection::all(&SHAPE));
+    bencher
+        .counter(BytesCount::from(image.len()))
+        .bench_local(|| done(array.write_bytes(black_box(&all), &image)));
+}
+
+#[divan::bench(args = THREADS)]
+fn read_all(bencher: Bencher<'_, '_>, threads: usize) {
+    let (array, all) = (written(threads), Selection::all(&SHAPE));
+    let mut out = vec![0; (SHAPE.iter().product::<u64>() * 2) as usize];
+    bencher.counter(BytesCount::from(out.len())).bench_local(|| read(&array, black_box(&all), &mut out));
+}
+
+#[divan::bench(args = THREADS)]
+fn read_100_random_cubes(bencher: Bencher<'_, '_>, threads: usize) {
+    let array = written(threads);
+    let mut state = 1u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    let cubes: Vec<Selection> =
+        (0..100).map(|_| Selection::region(&[below(32), below(480), below(480)], &[32, 32, 32])).collect();
+    let mut out = vec![0; 32 * 32 * 32 * 2];
+    bencher
+        .counter(BytesCount::from(100 * out.len()))
+        .bench_local(|| cubes.iter().for_each(|cube| read(&array, black_box(cube), &mut out)));
+}
