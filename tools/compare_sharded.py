@@ -105,7 +105,10 @@ class TensorStore:
         self.path = path
 
     def create(self, shape: tuple[int, ...]) -> None:
-        blosc = {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2}}
+        blosc = {
+            "name": "blosc",
+            "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2},
+        }
         little = {"name": "bytes", "configuration": {"endian": "little"}}
         sharding = {
             "name": "sharding_indexed",
@@ -145,7 +148,9 @@ def cubes(planes: int, count: int) -> list[Box]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--planes", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--folder", default="/dev/shm" if Path("/dev/shm").is_dir() else None)
@@ -162,7 +167,9 @@ def main() -> None:
 def measure(folder: Path, planes: int, repeats: int) -> dict[str, dict[str, list[float]]]:
     data, boxes = camera(planes), cubes(planes, 100)
     systems = [Tessarray, TessarrayBare, Zarrs, TensorStore]
-    measured: dict[str, dict[str, list[float]]] = {kind.name: {"write": [], "read": [], "cubes": []} for kind in systems}
+    measured: dict[str, dict[str, list[float]]] = {
+        kind.name: {"write": [], "read": [], "cubes": []} for kind in systems
+    }
     order = random.Random(3)
     for repeat in range(repeats + 1):
         for number in order.sample(range(len(systems)), len(systems)):
@@ -174,7 +181,9 @@ def measure(folder: Path, planes: int, repeats: int) -> dict[str, dict[str, list
             assert np.array_equal(whole, data), f"{kind.name} read back other values"
             del whole
             rows["cubes"], parts = timed(lambda: [system.read(box) for box in boxes])
-            assert all(np.array_equal(part, data[box]) for part, box in zip(parts, boxes, strict=True)), kind.name
+            assert all(np.array_equal(part, data[box]) for part, box in zip(parts, boxes, strict=True)), (
+                kind.name
+            )
             if repeat:  # the first round warms up
                 for row, seconds in rows.items():
                     measured[kind.name][row].append(seconds)
@@ -191,15 +200,22 @@ def timed(job: Callable[[], Any]) -> tuple[float, Any]:
 def report(measured: dict[str, dict[str, list[float]]], planes: int, out: str | None) -> None:
     size = planes * 1024 * 1024 * 2 / 1e9
     print(f"{'':26}{'write':>12}{'read all':>12}{'100 cubes':>12}   ({size:.2f} GB, medians)")
-    medians = {name: {row: statistics.median(times) for row, times in rows.items()} for name, rows in measured.items()}
+    medians = {
+        name: {row: statistics.median(times) for row, times in rows.items()}
+        for name, rows in measured.items()
+    }
     for name, row in medians.items():
         print(
             f"{name:26}{size / row['write']:>7.2f} GB/s{size / row['read']:>7.2f} GB/s{row['cubes'] * 1e3:>9.1f} ms"
         )
     rivals = [name for name in medians if not name.startswith("tessarray")]
     for ours in (name for name in medians if name.startswith("tessarray")):
-        best = {row: min(medians[rival][row] for rival in rivals) / medians[ours][row] for row in medians[ours]}
-        print(f"best rival's time / {ours}: " + ", ".join(f"{row} {ratio:.2f}" for row, ratio in best.items()))
+        best = {
+            row: min(medians[rival][row] for rival in rivals) / medians[ours][row] for row in medians[ours]
+        }
+        print(
+            f"best rival's time / {ours}: " + ", ".join(f"{row} {ratio:.2f}" for row, ratio in best.items())
+        )
     if out:
         Path(out).write_text(json.dumps({"seconds": measured, "gigabytes": size}, indent=2))
 

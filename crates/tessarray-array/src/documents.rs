@@ -76,7 +76,12 @@ pub(crate) fn save(store: &Arc<dyn Store>, documents: &[(Key, Vec<u8>)], overwri
 }
 
 /// Makes the groups above a new node that are not there yet, so that the hierarchy is explicit.
-pub(crate) fn ensure_parents(store: &Arc<dyn Store>, path: &str, format: Format, limits: &Limits) -> Result<()> {
+pub(crate) fn ensure_parents(
+    store: &Arc<dyn Store>,
+    path: &str,
+    format: Format,
+    limits: &Limits,
+) -> Result<()> {
     let mut parents: Vec<&str> = vec![""];
     parents.extend(path.match_indices('/').map(|(end, _)| &path[..end]));
     if path.is_empty() {
@@ -123,6 +128,8 @@ pub(crate) fn make_room(store: &Arc<dyn Store>, path: &str, overwrite: bool, lim
     }
     match load(store, &prefix, limits)? {
         None => Ok(()),
-        Some(node) => Err(ArrayError::Exists { store: store.describe(), path: path.into(), found: kind(&node) }),
+        Some(node) => {
+            Err(ArrayError::Exists { store: store.describe(), path: path.into(), found: kind(&node) })
+        }
     }
 }

@@ -39,7 +39,8 @@ impl Layout {
             levels.push(sharding);
         }
         let object = Dims::from_slice(&metadata.chunk_shape);
-        let inner = levels.last().map_or_else(|| object.clone(), |level| Dims::from_slice(level.inner_shape()));
+        let inner =
+            levels.last().map_or_else(|| object.clone(), |level| Dims::from_slice(level.inner_shape()));
         Ok(Self { object, chain, levels, inner, item: metadata.data_type.size() })
     }
 

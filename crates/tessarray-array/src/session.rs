@@ -146,7 +146,11 @@ impl Session {
     /// Runs `n` numbered jobs on threads made for them, in order of their number, and gives the results in that order.
     ///
     /// For work under a store lock: it must not wait for the pool, whose workers may all be waiting for the lock.
-    pub(crate) fn fan_out<T: Send>(&self, n: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    pub(crate) fn fan_out<T: Send>(
+        &self,
+        n: usize,
+        job: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
         let next = AtomicUsize::new(0);
         let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..n).map(|_| None).collect());
         let work = || {
@@ -226,7 +230,7 @@ impl SessionBuilder {
             shared: Arc::new(Shared {
                 threads,
                 limits: self.limits.unwrap_or_default(),
-                registry: RwLock::new(Arc::new(self.registry.unwrap_or_else(Registry::new))),
+                registry: RwLock::new(Arc::new(self.registry.unwrap_or_default())),
                 process: PerProcess::new(),
                 ids: AtomicU64::new(0),
             }),

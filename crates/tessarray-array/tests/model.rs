@@ -74,7 +74,8 @@ fn selection(shape: &[u64], ranges: &[(u64, i64, u64)], list: &[u64], kind: u8) 
         return None;
     }
     if kind == 3 {
-        let lists = (0..shape.len()).map(|a| list.iter().map(|v| v.rotate_left(a as u32) % shape[a]).collect());
+        let lists =
+            (0..shape.len()).map(|a| list.iter().map(|v| v.rotate_left(a as u32) % shape[a]).collect());
         return Some(Selection::Points(lists.collect()));
     }
     let axes = shape.iter().zip(ranges).enumerate().map(|(axis, (&n, &(start, step, len)))| {
@@ -110,7 +111,12 @@ fn run(store: Arc<dyn Store>, layout: u8, chunks: &[u64], factors: &[u64], fortr
     let array = Array::create(&session, store.clone(), "a/b", &spec, false).unwrap();
     let mut counter = 0u16;
     let mut next = |n: usize| -> Vec<u16> {
-        (0..n).map(|_| { counter = counter.wrapping_add(1); if counter % 5 == 0 { FILL } else { counter } }).collect()
+        (0..n)
+            .map(|_| {
+                counter = counter.wrapping_add(1);
+                if counter % 5 == 0 { FILL } else { counter }
+            })
+            .collect()
     };
     for step in steps {
         match step {
@@ -139,7 +145,9 @@ fn run(store: Arc<dyn Store>, layout: u8, chunks: &[u64], factors: &[u64], fortr
                 model.resize(&grown);
                 let mut origin = vec![0; 3];
                 origin[*axis] = start;
-                for (place, value) in model.places(&Selection::region(&origin, &shape)).into_iter().zip(values) {
+                for (place, value) in
+                    model.places(&Selection::region(&origin, &shape)).into_iter().zip(values)
+                {
                     model.data[place] = value;
                 }
             }
@@ -150,7 +158,11 @@ fn run(store: Arc<dyn Store>, layout: u8, chunks: &[u64], factors: &[u64], fortr
         }
         let again = Array::open(&session, store.clone(), "a/b").unwrap();
         assert_eq!(again.shape(), model.shape);
-        assert_eq!(again.read_bytes(&Selection::all(&model.shape)).unwrap(), bytes(&model.data), "after {step:?}");
+        assert_eq!(
+            again.read_bytes(&Selection::all(&model.shape)).unwrap(),
+            bytes(&model.data),
+            "after {step:?}"
+        );
     }
     assert_eq!(array.check(true).unwrap(), vec![]);
 }

@@ -6,10 +6,13 @@ use crate::{CodecError, Result};
 #[derive(Debug, Default)]
 pub struct Scratch {
     spare: Vec<Vec<u8>>,
+    object: Vec<u8>,
 }
 
 /// Buffers above this many bytes are freed rather than kept.
 const KEEP: usize = 64 << 20;
+/// Room that is made for an object before its size is known, and the largest object buffer that is kept.
+const MOST_ROOM: usize = 256 << 20;
 
 impl Scratch {
     pub fn new() -> Self {
@@ -36,6 +39,23 @@ impl Scratch {
         }
         buffer.resize(len, 0);
         Ok(buffer)
+    }
+
+    /// An empty buffer for a whole encoded object (a chunk or a shard), with room for `bound` bytes so that it need not
+    /// grow by doubling; room that is not used costs no memory.
+    pub fn object(&mut self, bound: usize) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.object);
+        buffer.clear();
+        // Where the room cannot be had at once, the buffer grows as it fills.
+        let _ = buffer.try_reserve_exact(bound.min(MOST_ROOM));
+        buffer
+    }
+
+    /// Takes an object's buffer back; the largest is kept.
+    pub fn give_object(&mut self, buffer: Vec<u8>) {
+        if buffer.capacity() <= MOST_ROOM && buffer.capacity() > self.object.capacity() {
+            self.object = buffer;
+        }
     }
 
     /// Takes a buffer back.

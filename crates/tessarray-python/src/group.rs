@@ -115,11 +115,12 @@ impl PyGroup {
     }
 }
 
-/// A JSON text as Python objects; numbers keep their 64 bits.
+/// A metadata document as Python objects; numbers keep their 64 bits, and NaN in attributes is a float.
 #[pyfunction]
 pub fn parse_json<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    match serde_json::from_slice(document) {
+    // As `.zattrs`, since NaN is read there wherever it stands; the engine has refused it elsewhere.
+    match tessarray::parse_json(document, &tessarray::Limits::default(), ".zattrs") {
         Ok(value) => from_json(py, &value),
-        Err(error) => Err(crate::errors::invalid(py, format!("not valid JSON: {error}"))),
+        Err(error) => Err(crate::errors::invalid(py, error.to_string())),
     }
 }

@@ -4,6 +4,7 @@ use crate::errors::Failure;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
+use tessarray::{non_finite, non_finite_value};
 
 /// Levels of nesting that are followed; deeper objects are refused rather than overflowing the stack.
 const MAX_DEPTH: usize = 32;
@@ -38,7 +39,11 @@ fn convert(object: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Val
         return Ok(Value::Bool(value.is_true()));
     }
     if let Ok(value) = object.cast::<PyString>() {
-        return Ok(Value::String(value.to_str()?.to_owned()));
+        let text = Value::String(value.to_str()?.to_owned());
+        if non_finite(&text).is_some() {
+            return Err(refuse(py, place, "this text is reserved for NaN and infinities in attributes"));
+        }
+        return Ok(text);
     }
     if object.is_instance_of::<PyInt>() {
         if let Ok(value) = object.extract::<i64>() {
@@ -53,6 +58,8 @@ fn convert(object: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Val
         let value: f64 = object.extract()?;
         return match Number::from_f64(value) {
             Some(number) => Ok(Value::Number(number)),
+            // Attributes may hold them: zarr-python and xarray write them there.
+            None if place.starts_with("attributes") => Ok(non_finite_value(value)),
             None => Err(refuse(py, place, &format!("JSON cannot hold {value}; use a string"))),
         };
     }
@@ -95,7 +102,10 @@ pub fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyA
             (None, Some(value)) => value.into_pyobject(py)?.into_any(),
             (None, None) => number.as_f64().into_pyobject(py)?.into_any(),
         },
-        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::String(text) => match non_finite(value) {
+            Some(number) => PyFloat::new(py, number).into_any(),
+            None => PyString::new(py, text).into_any(),
+        },
         Value::Array(items) => {
             let items: Vec<_> = items.iter().map(|item| from_json(py, item)).collect::<PyResult<_>>()?;
             PyList::new(py, items)?.into_any()

@@ -50,9 +50,8 @@ pub trait Store: Debug + Send + Sync {
 
     /// Changes one value atomically against every other writer of the key. With `read`, the decision function is
     /// shown the current value; it may be called again where another writer came between (object stores). An error
-    /// it returns is passed on and leaves the value as it was. It must not itself change the key (it may read it, and
-    /// anything else): that would wait for itself. On a zip file that is being written, which has one lock, it must not
-    /// change any key.
+    /// it returns is passed on and leaves the value as it was. It must not itself change the key, which would wait for
+    /// itself; it may change others.
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()>;
 
     /// Removes a value; `false` where there was none.

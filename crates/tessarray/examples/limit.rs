@@ -8,14 +8,16 @@
 //! The workload is a camera-like uint16 array in shards of (128, 256, 256) of inner chunks (32, 32, 32), blosc lz4
 //! level 5 with byte shuffle and crc32c. Medians of interleaved repeats, in GB/s of decoded data.
 
+#![allow(clippy::expect_used)] // a program that measures: where a step fails there is nothing to print
+
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tessarray::{
-    Arena, Array, ArraySpec, Chain, ChunkChoice, ChunkSpec, DataType, Dims, FileStore, InputView, NamedConfig,
-    OutputView, Registry, Result, Scratch, Selection, Session, ShardChoice,
+    Arena, Array, ArraySpec, Chain, ChunkChoice, ChunkSpec, DataType, Dims, FileStore, InputView,
+    NamedConfig, OutputView, Registry, Result, Scratch, Selection, Session, ShardChoice,
 };
 
 const REPEATS: usize = 5;
@@ -23,9 +25,14 @@ const CHUNK: usize = 32 * 32 * 32 * 2;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let default = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
-    let folder = arguments.next().map_or(default, PathBuf::from).join(format!("tessarray-limit-{}", std::process::id()));
-    let planes = arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(256).max(256) / 256 * 128;
+    let default =
+        if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
+    let folder = arguments
+        .next()
+        .map_or(default, PathBuf::from)
+        .join(format!("tessarray-limit-{}", std::process::id()));
+    let planes =
+        arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(256).max(256) / 256 * 128;
     let result = measure(&folder, planes);
     let _ = std::fs::remove_dir_all(&folder);
     result
@@ -58,8 +65,14 @@ fn measure(folder: &Path, planes: u64) -> Result<()> {
     let array = Array::create(&session, store, "array", &spec, true)?;
     let all = Selection::all(&shape);
 
-    let names =
-        ["memcpy", "encode alone", "decode alone", "file creation alone", "engine: write", "engine: read all"];
+    let names = [
+        "memcpy",
+        "encode alone",
+        "decode alone",
+        "file creation alone",
+        "engine: write",
+        "engine: read all",
+    ];
     let mut rows: Vec<Row> = names.iter().map(|name| Row { name, seconds: Vec::new() }).collect();
     for _ in 0..=REPEATS {
         let mut timed = |row: usize, job: &mut dyn FnMut() -> Result<()>| -> Result<()> {
@@ -119,7 +132,11 @@ fn camera(shape: &[u64; 3]) -> Vec<u8> {
 }
 
 fn chain() -> Chain {
-    let spec = ChunkSpec { shape: Dims::from_slice(&[32, 32, 32]), data_type: DataType::UInt16, fill: Box::new([0; 2]) };
+    let spec = ChunkSpec {
+        shape: Dims::from_slice(&[32, 32, 32]),
+        data_type: DataType::UInt16,
+        fill: Box::new([0; 2]),
+    };
     let blosc = NamedConfig::new("blosc").with("cname", "lz4").with("clevel", 5).with("shuffle", "shuffle");
     let codecs = [
         NamedConfig::new("bytes").with("endian", "little"),

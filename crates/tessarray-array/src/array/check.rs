@@ -73,26 +73,34 @@ impl Array {
         let stored = self.stored()?;
         let state = self.state();
         let findings: Vec<Vec<Finding>> = self.inner.session.run(|| {
-            stored.par_iter().map(|(key, at, _)| {
-                if at.iter().zip(&grid).any(|(at, count)| at >= count) {
-                    let message = format!("chunk {at:?} is outside the grid {grid:?}");
-                    return vec![finding(FindingKind::OutOfBounds, key.as_str(), Some(at.clone()), None, message)];
-                }
-                let mut found = Vec::new();
-                match self.inner.store.get(key) {
-                    Ok(Some((bytes, _))) => {
-                        let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
-                        match state.layout.levels.first() {
-                            None => checker.chunk(state.layout.leaf(), &bytes, at, 0),
-                            Some(sharding) => checker.shard(sharding, &bytes, at, 0),
-                        }
+            stored
+                .par_iter()
+                .map(|(key, at, _)| {
+                    if at.iter().zip(&grid).any(|(at, count)| at >= count) {
+                        let message = format!("chunk {at:?} is outside the grid {grid:?}");
+                        return vec![finding(
+                            FindingKind::OutOfBounds,
+                            key.as_str(),
+                            Some(at.clone()),
+                            None,
+                            message,
+                        )];
                     }
-                    Ok(None) => {}
-                    Err(error) => found.push(unreadable(key.as_str(), at, &error)),
-                }
-                found
-            })
-            .collect()
+                    let mut found = Vec::new();
+                    match self.inner.store.get(key) {
+                        Ok(Some((bytes, _))) => {
+                            let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
+                            match state.layout.levels.first() {
+                                None => checker.chunk(state.layout.leaf(), &bytes, at, 0),
+                                Some(sharding) => checker.shard(sharding, &bytes, at, 0),
+                            }
+                        }
+                        Ok(None) => {}
+                        Err(error) => found.push(unreadable(key.as_str(), at, &error)),
+                    }
+                    found
+                })
+                .collect()
         })?;
         Ok(findings.into_iter().flatten().collect())
     }

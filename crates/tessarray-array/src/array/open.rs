@@ -71,7 +71,8 @@ impl Array {
     ) -> Result<Self> {
         let path = clean(path);
         let prefix = Prefix::from_path(&path)?;
-        let key = || format!("{prefix}{}", documents::V3);
+        let document = if metadata.format == Format::V2 { documents::V2_ARRAY } else { documents::V3 };
+        let key = || format!("{prefix}{document}");
         metadata.validate(session.limits()).map_err(|source| ArrayError::Metadata { key: key(), source })?;
         let layout = Layout::new(&session.registry(), &metadata, &key())?;
         let state = RwLock::new(State { metadata: Arc::new(metadata), layout: Arc::new(layout) });
@@ -124,7 +125,7 @@ impl Array {
             old.layout
         } else {
             let registry = self.inner.session.registry();
-            Arc::new(Layout::new(&registry, &metadata, &self.metadata_key()?.to_string())?)
+            Arc::new(Layout::new(&registry, &metadata, self.metadata_key()?.as_ref())?)
         };
         Ok(State { metadata: Arc::new(metadata), layout })
     }

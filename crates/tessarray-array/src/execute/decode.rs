@@ -21,7 +21,12 @@ pub(crate) struct LeafDecoder<'a> {
 const PARTIAL: f64 = 0.7;
 
 impl<'a> LeafDecoder<'a> {
-    pub(crate) fn new(layout: &'a Layout, picks: &'a Picks, out: &'a OutputView<'a>, arena: &'a Arena) -> Self {
+    pub(crate) fn new(
+        layout: &'a Layout,
+        picks: &'a Picks,
+        out: &'a OutputView<'a>,
+        arena: &'a Arena,
+    ) -> Self {
         let chain = layout.leaf();
         let fill = fill_item(chain.spec(), arena);
         Self { picks, chain, strides: stored_strides(chain, layout.item), fill, out, arena }

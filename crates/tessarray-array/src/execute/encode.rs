@@ -9,7 +9,7 @@ use crate::target::Target;
 use std::ops::Range;
 use tessarray_buffer::{Arena, InputView, Strides};
 use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
-use tessarray_codec::{Chain, Scratch};
+use tessarray_codec::{Chain, EncodedSize, Scratch};
 use tessarray_grid::Dims;
 
 /// An encoded object.
@@ -39,7 +39,12 @@ struct Place<'p> {
 }
 
 impl<'a> ObjectEncoder<'a> {
-    pub(crate) fn new(target: &'a Target<'a>, picks: &'a Picks, input: &'a InputView<'a>, arena: &'a Arena) -> Self {
+    pub(crate) fn new(
+        target: &'a Target<'a>,
+        picks: &'a Picks,
+        input: &'a InputView<'a>,
+        arena: &'a Arena,
+    ) -> Self {
         let leaf = target.layout.leaf();
         let fill = fill_item(leaf.spec(), arena);
         Self { target, picks, input, arena, fill, strides: stored_strides(leaf, target.layout.item), leaf }
@@ -56,25 +61,50 @@ impl<'a> ObjectEncoder<'a> {
 
     /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
     /// inner chunks of a shard are encoded by all workers.
-    pub(crate) fn object(&self, child: &Child, key: &str, current: Option<&[u8]>, parallel: bool) -> Result<Encoded> {
+    pub(crate) fn object(
+        &self,
+        child: &Child,
+        key: &str,
+        current: Option<&[u8]>,
+        parallel: bool,
+    ) -> Result<Encoded> {
         let place = Place { at: &child.at, cell: &child.cell, current };
         if let Some(sharding) = self.target.layout.levels.first() {
             return self.shard(0, sharding, &place, key, parallel);
         }
         with_scratch(|scratch| {
-            let mut out = scratch.empty();
-            Ok(if self.chunk(&place, key, scratch, &mut out)? { Encoded::Parts(vec![out]) } else { Encoded::Empty })
+            let mut out = scratch.object(self.bound(1));
+            Ok(if self.chunk(&place, key, scratch, &mut out)? {
+                Encoded::Parts(vec![out])
+            } else {
+                Encoded::Empty
+            })
         })
+    }
+
+    /// Bytes that this many encoded leaves take at most, where that is known.
+    fn bound(&self, leaves: usize) -> usize {
+        match self.leaf.encoded_size() {
+            EncodedSize::Exact(n) | EncodedSize::AtMost(n) => n.saturating_mul(leaves),
+            EncodedSize::Unbounded => 0,
+        }
     }
 
     /// Hands an object's buffers back for the next one.
     pub(crate) fn recycle(&self, encoded: Encoded) {
         if let Encoded::Parts(parts) = encoded {
-            with_scratch(|scratch| parts.into_iter().for_each(|part| scratch.give(part)));
+            with_scratch(|scratch| parts.into_iter().for_each(|part| scratch.give_object(part)));
         }
     }
 
-    fn shard(&self, level: usize, sharding: &Sharding, place: &Place<'_>, key: &str, parallel: bool) -> Result<Encoded> {
+    fn shard(
+        &self,
+        level: usize,
+        sharding: &Sharding,
+        place: &Place<'_>,
+        key: &str,
+        parallel: bool,
+    ) -> Result<Encoded> {
         let total = sharding.counts().iter().product::<u64>();
         let old = self.old_index(sharding, place, key)?;
         let ratio = self.target.layout.child_ratio(level);
@@ -93,7 +123,8 @@ impl<'a> ObjectEncoder<'a> {
 
     fn old_index(&self, sharding: &Sharding, place: &Place<'_>, key: &str) -> Result<Option<ShardIndex>> {
         let Some(current) = place.current else { return Ok(None) };
-        let lying = |reason: String| ArrayError::ShardIndex { key: key.into(), shard: place.at.to_vec(), reason };
+        let lying =
+            |reason: String| ArrayError::ShardIndex { key: key.into(), shard: place.at.to_vec(), reason };
         let size = current.len() as u64;
         let Some((at, length)) = sharding.index_span(size) else {
             let expected = sharding.index_bytes();
@@ -118,7 +149,9 @@ impl<'a> ObjectEncoder<'a> {
     /// Encodes a run of a shard's children, back to back.
     fn piece(&self, job: &ShardJob<'_>, range: Range<u64>) -> Result<Piece> {
         with_scratch(|scratch| {
-            let mut piece = Piece { bytes: scratch.empty(), entries: Vec::new() };
+            let leaves = job.ratio.iter().product::<u64>() as usize;
+            let bound = self.bound((range.end - range.start) as usize * leaves);
+            let mut piece = Piece { bytes: scratch.object(bound), entries: Vec::new() };
             for number in range {
                 let begin = piece.bytes.len();
                 if self.child(job, number, scratch, &mut piece.bytes)? {
@@ -131,11 +164,17 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// Appends one child; `false` where it is not stored.
-    fn child(&self, job: &ShardJob<'_>, number: u64, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<bool> {
+    fn child(
+        &self,
+        job: &ShardJob<'_>,
+        number: u64,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
         let entry = job.old.as_ref().and_then(|index| index.get(number));
-        let current = entry.zip(job.place.current).map(|(entry, bytes)| {
-            &bytes[entry.offset as usize..(entry.offset + entry.length) as usize]
-        });
+        let current = entry
+            .zip(job.place.current)
+            .map(|(entry, bytes)| &bytes[entry.offset as usize..(entry.offset + entry.length) as usize]);
         let Some(child) = &job.touched[number as usize] else {
             out.extend_from_slice(current.unwrap_or_default());
             return Ok(current.is_some());
@@ -154,7 +193,13 @@ impl<'a> ObjectEncoder<'a> {
         }
     }
 
-    fn assemble(&self, sharding: &Sharding, pieces: Vec<Piece>, key: &str, place: &Place<'_>) -> Result<Encoded> {
+    fn assemble(
+        &self,
+        sharding: &Sharding,
+        pieces: Vec<Piece>,
+        key: &str,
+        place: &Place<'_>,
+    ) -> Result<Encoded> {
         if pieces.iter().all(|piece| piece.entries.is_empty()) {
             return Ok(Encoded::Empty);
         }
@@ -170,9 +215,8 @@ impl<'a> ObjectEncoder<'a> {
             parts.push(piece.bytes);
         }
         let mut encoded = Vec::new();
-        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded)).map_err(|source| {
-            ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source }
-        })?;
+        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded))
+            .map_err(|source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source })?;
         parts.insert(if at_start { 0 } else { parts.len() }, encoded);
         Ok(Encoded::Parts(parts))
     }
@@ -187,13 +231,19 @@ impl<'a> ObjectEncoder<'a> {
             }
         }
         let mut chunk = scratch.sized(self.leaf.stored_spec().byte_len()).map_err(failed)?;
-        let result = self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
+        let result =
+            self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
         scratch.give(chunk);
         result.map_err(failed)
     }
 
     /// Makes the new chunk: its current values or the fill, and what is written of it on top.
-    fn overlay(&self, place: &Place<'_>, chunk: &mut [u8], scratch: &mut Scratch) -> tessarray_codec::Result<()> {
+    fn overlay(
+        &self,
+        place: &Place<'_>,
+        chunk: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> tessarray_codec::Result<()> {
         let ones = Dims::from_elem(1, place.at.len());
         let covered = self.covers(place.cell, place.at, &ones);
         match place.current {
@@ -206,7 +256,12 @@ impl<'a> ObjectEncoder<'a> {
         Ok(())
     }
 
-    fn encode(&self, chunk: &[u8], scratch: &mut Scratch, out: &mut Vec<u8>) -> tessarray_codec::Result<bool> {
+    fn encode(
+        &self,
+        chunk: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> tessarray_codec::Result<bool> {
         if is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
             return Ok(false);
         }

@@ -5,7 +5,11 @@ use tessarray_codec::ChunkSpec;
 
 /// One element of fill; for variable-length types an item that names the fill's bytes in `arena`.
 pub(crate) fn fill_item(spec: &ChunkSpec, arena: &Arena) -> Vec<u8> {
-    if spec.data_type.is_variable() { arena.push_item(&spec.fill).to_bytes().to_vec() } else { spec.fill.to_vec() }
+    if spec.data_type.is_variable() {
+        arena.push_item(&spec.fill).to_bytes().to_vec()
+    } else {
+        spec.fill.to_vec()
+    }
 }
 
 /// Whether every element of a chunk equals the fill value, bit for bit.

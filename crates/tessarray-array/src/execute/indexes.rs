@@ -46,7 +46,12 @@ pub(crate) fn resolve(
     let mut out = Vec::with_capacity(objects.len());
     let mut nodes = Vec::with_capacity(objects.len());
     for (object, child) in objects.iter().enumerate() {
-        out.push(ObjectLeaves { key: target.chunk_key(&child.at)?, version: None, leaves: Vec::new(), from_cache: false });
+        out.push(ObjectLeaves {
+            key: target.chunk_key(&child.at)?,
+            version: None,
+            leaves: Vec::new(),
+            from_cache: false,
+        });
         nodes.push(Node { object, at: child.at.clone(), cell: child.cell.clone(), span: None });
     }
     for (level, sharding) in target.layout.levels.iter().enumerate() {
@@ -57,7 +62,9 @@ pub(crate) fn resolve(
         for (node, (loaded, from_cache)) in nodes.into_iter().zip(indexes) {
             let object = &mut out[node.object];
             let Some((version, index)) = loaded else {
-                picks.children(&node.cell, &ratio).for_each(|child| all_missing(picks, target, level, &child, &mut missing));
+                picks
+                    .children(&node.cell, &ratio)
+                    .for_each(|child| all_missing(picks, target, level, &child, &mut missing));
                 continue;
             };
             object.version = Some(version);
@@ -71,7 +78,12 @@ pub(crate) fn resolve(
                         if last {
                             object.leaves.push(Leaf { cell: child.cell, span });
                         } else {
-                            next.push(Node { object: node.object, at: child.at, cell: child.cell, span: Some(span) });
+                            next.push(Node {
+                                object: node.object,
+                                at: child.at,
+                                cell: child.cell,
+                                span: Some(span),
+                            });
                         }
                     }
                 }
@@ -100,7 +112,13 @@ pub(crate) fn child_at(number: u64, shard: &[u64], counts: &[u64]) -> Dims {
 }
 
 /// Tells `missing` of every leaf below a child of sharding `level` that is not stored.
-fn all_missing(picks: &Picks, target: &Target<'_>, level: usize, child: &Child, missing: &mut impl FnMut(&Cell)) {
+fn all_missing(
+    picks: &Picks,
+    target: &Target<'_>,
+    level: usize,
+    child: &Child,
+    missing: &mut impl FnMut(&Cell),
+) {
     if level + 1 == target.layout.levels.len() {
         return missing(&child.cell);
     }
@@ -109,7 +127,12 @@ fn all_missing(picks: &Picks, target: &Target<'_>, level: usize, child: &Child, 
 }
 
 fn index_key(target: &Target<'_>, level: usize, key: &Key, node: &Node) -> IndexKey {
-    IndexKey { store: target.id, key: key.as_str().into(), level, offset: node.span.map_or(0, |span| span.offset) }
+    IndexKey {
+        store: target.id,
+        key: key.as_str().into(),
+        level,
+        offset: node.span.map_or(0, |span| span.offset),
+    }
 }
 
 fn load(
@@ -121,7 +144,9 @@ fn load(
 ) -> Result<Vec<(Loaded, bool)>> {
     let sharding = &target.layout.levels[level];
     let cache = &target.session.process().indexes;
-    let known = |node: &Node| cache.get(&index_key(target, level, &objects[node.object].key, node)).filter(|_| cached);
+    let known = |node: &Node| {
+        cache.get(&index_key(target, level, &objects[node.object].key, node)).filter(|_| cached)
+    };
     let mut loaded: Vec<(Loaded, bool)> = nodes.iter().map(|node| (known(node), true)).collect();
     let wanted: Vec<usize> = (0..nodes.len()).filter(|&i| loaded[i].0.is_none()).collect();
     if wanted.is_empty() {
@@ -142,7 +167,11 @@ fn load(
         let answer = answer?;
         if let Some((version, index)) = &answer {
             let node = &nodes[number];
-            cache.put(index_key(target, level, &objects[node.object].key, node), version.clone(), index.clone());
+            cache.put(
+                index_key(target, level, &objects[node.object].key, node),
+                version.clone(),
+                index.clone(),
+            );
         }
         loaded[number] = (answer, false);
     }
@@ -170,13 +199,17 @@ fn parse(
     key: &Key,
     answer: tessarray_store::Result<Option<Blob<'_>>>,
 ) -> Result<Loaded> {
-    let lying = |reason: String| ArrayError::ShardIndex { key: key.to_string(), shard: node.at.to_vec(), reason };
+    let lying =
+        |reason: String| ArrayError::ShardIndex { key: key.to_string(), shard: node.at.to_vec(), reason };
     let blob = match answer {
         Ok(Some(blob)) => blob,
         Ok(None) if node.span.is_some() => return Err(StoreError::Changed { key: key.to_string() }.into()),
         Ok(None) => return Ok(None),
         Err(StoreError::OutOfRange { size, .. }) => {
-            return Err(lying(format!("truncated: expected {} bytes, the shard has {size}", sharding.index_bytes())));
+            return Err(lying(format!(
+                "truncated: expected {} bytes, the shard has {size}",
+                sharding.index_bytes()
+            )));
         }
         Err(error) => return Err(error.into()),
     };

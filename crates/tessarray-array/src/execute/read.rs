@@ -31,7 +31,12 @@ const REMOTE_BATCH: u64 = 256;
 const ATTEMPTS: usize = 16;
 
 /// Reads a checked selection into `out`, which has the selection's shape.
-pub(crate) fn read(target: &Target<'_>, selection: &Selection, out: &OutputView<'_>, arena: &Arena) -> Result<()> {
+pub(crate) fn read(
+    target: &Target<'_>,
+    selection: &Selection,
+    out: &OutputView<'_>,
+    arena: &Arena,
+) -> Result<()> {
     if out.shape().contains(&0) {
         return Ok(());
     }
@@ -96,7 +101,13 @@ impl Reader<'_> {
     fn plain(&self, objects: &[Child]) -> Result<()> {
         let requests = objects
             .iter()
-            .map(|child| Ok(ReadRequest { key: self.target.chunk_key(&child.at)?, range: ByteRange::All, expect: None }))
+            .map(|child| {
+                Ok(ReadRequest {
+                    key: self.target.chunk_key(&child.at)?,
+                    range: ByteRange::All,
+                    expect: None,
+                })
+            })
             .collect::<Result<Vec<_>>>()?;
         let failure = Failure::default();
         self.target.store.read_many(&requests, &|i, answer| {
@@ -114,8 +125,10 @@ impl Reader<'_> {
     }
 
     fn sharded(&self, objects: &[Child], parallel: bool, cached: bool) -> Result<()> {
-        let mut resolved = resolve(self.target, self.picks, objects, cached, |cell| self.decoder.missing(cell))?;
-        let (hole, limit) = if self.target.store.is_local() { (4 << 10, 256 << 10) } else { (256 << 10, 8 << 20) };
+        let mut resolved =
+            resolve(self.target, self.picks, objects, cached, |cell| self.decoder.missing(cell))?;
+        let (hole, limit) =
+            if self.target.store.is_local() { (4 << 10, 256 << 10) } else { (256 << 10, 8 << 20) };
         let merged: Vec<Vec<(Span, Range<usize>)>> =
             resolved.iter_mut().map(|object| merge(&mut object.leaves, hole, limit)).collect();
         let units: Vec<Unit<'_>> = merged
@@ -123,7 +136,11 @@ impl Reader<'_> {
             .enumerate()
             .flat_map(|(object, spans)| {
                 let leaves = &resolved[object].leaves;
-                spans.iter().map(move |(span, range)| Unit { object, span: *span, leaves: &leaves[range.clone()] })
+                spans.iter().map(move |(span, range)| Unit {
+                    object,
+                    span: *span,
+                    leaves: &leaves[range.clone()],
+                })
             })
             .collect();
         if !parallel || units.len() < 2 {
@@ -164,10 +181,8 @@ impl Reader<'_> {
     }
 
     fn decode(&self, cell: &Cell, key: &str, encoded: &[u8]) -> Result<()> {
-        with_scratch(|scratch| self.decoder.decode(cell, encoded, scratch)).map_err(|source| ArrayError::Chunk {
-            key: key.into(),
-            chunk: self.picks.leaf_chunk(cell).to_vec(),
-            source,
+        with_scratch(|scratch| self.decoder.decode(cell, encoded, scratch)).map_err(|source| {
+            ArrayError::Chunk { key: key.into(), chunk: self.picks.leaf_chunk(cell).to_vec(), source }
         })
     }
 }

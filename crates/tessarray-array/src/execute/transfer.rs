@@ -223,7 +223,8 @@ pub(crate) fn mark_blocks(
 
 /// Marks the runs along the axis of the smallest stride, for every combination of the other axes.
 fn mark_box(b: &Boxes, mark: &mut impl FnMut(isize, isize)) {
-    let finest = (0..b.shape.len()).filter(|&a| b.shape[a] > 1).min_by_key(|&a| b.chunk_strides[a].unsigned_abs());
+    let finest =
+        (0..b.shape.len()).filter(|&a| b.shape[a] > 1).min_by_key(|&a| b.chunk_strides[a].unsigned_abs());
     let mut outer = b.shape.clone();
     let reach = finest.map_or(0, |axis| {
         outer[axis] = 1;

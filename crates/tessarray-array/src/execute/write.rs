@@ -25,7 +25,12 @@ use tessarray_store::{PutMode, Update};
 const SMALL: u64 = 64 << 10;
 
 /// Writes a checked selection from `input`, which has the selection's shape.
-pub(crate) fn write(target: &Target<'_>, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
+pub(crate) fn write(
+    target: &Target<'_>,
+    selection: &Selection,
+    input: &InputView<'_>,
+    arena: &Arena,
+) -> Result<()> {
     if input.shape().contains(&0) {
         return Ok(());
     }

@@ -20,12 +20,15 @@ impl Group {
         let mut found = Vec::new();
         self.walk_fresh(&mut found)?;
         for (path, member) in found {
-            nodes.insert(path, match member {
-                Member::Array(array) => Node::Array((*array.metadata()).clone()),
-                Member::Group(group) => {
-                    Node::Group(GroupMetadata { consolidated: None, ..(*group.metadata()).clone() })
-                }
-            });
+            nodes.insert(
+                path,
+                match member {
+                    Member::Array(array) => Node::Array((*array.metadata()).clone()),
+                    Member::Group(group) => {
+                        Node::Group(GroupMetadata { consolidated: None, ..(*group.metadata()).clone() })
+                    }
+                },
+            );
         }
         self.replace(GroupMetadata { consolidated: Some(nodes), ..(*self.metadata()).clone() })
     }
@@ -40,7 +43,12 @@ impl Group {
 
 /// Checks every array at and below `path`: metadata, shard indexes, checksums and, with `deep`, every chunk. A node
 /// whose metadata is not acceptable is a finding, and the rest is checked all the same.
-pub fn check_store(session: &Session, store: &Arc<dyn Store>, path: &str, deep: bool) -> Result<Vec<Finding>> {
+pub fn check_store(
+    session: &Session,
+    store: &Arc<dyn Store>,
+    path: &str,
+    deep: bool,
+) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let prefix = Prefix::from_path(&documents::clean(path))?;
     if !check_below(session, store, &prefix, deep, &mut findings)? && findings.is_empty() {
@@ -76,7 +84,9 @@ fn check_below(
                 }
             }
         }
-        Err(error) => out.push(finding(FindingKind::Metadata, prefix.as_str(), None, None, error.to_string())),
+        Err(error) => {
+            out.push(finding(FindingKind::Metadata, prefix.as_str(), None, None, error.to_string()))
+        }
     }
     Ok(true)
 }

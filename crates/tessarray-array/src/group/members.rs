@@ -35,8 +35,10 @@ impl Group {
         }
         let (session, store) = (&self.inner.session, &self.inner.store);
         if let (false, Some(nodes)) = (store.is_local(), &self.metadata().consolidated) {
-            let node = nodes.get(&documents::clean(path)).cloned();
-            return node.map(|node| Self::member_of(session, store.clone(), &full, node)).transpose();
+            // One that is not in the copy may have been made since.
+            if let Some(node) = nodes.get(&documents::clean(path)) {
+                return Self::member_of(session, store.clone(), &full, node.clone()).map(Some);
+            }
         }
         let node = documents::load(store, &Prefix::from_path(&full)?, session.limits())?;
         node.map(|node| Self::member_of(session, store.clone(), &full, node)).transpose()
@@ -67,7 +69,9 @@ impl Group {
 
     fn consolidated_members(&self) -> Result<Option<Vec<(String, Member)>>> {
         let metadata = self.metadata();
-        let (false, Some(nodes)) = (self.inner.store.is_local(), &metadata.consolidated) else { return Ok(None) };
+        let (false, Some(nodes)) = (self.inner.store.is_local(), &metadata.consolidated) else {
+            return Ok(None);
+        };
         let member = |(path, node): (&String, &tessarray_meta::Node)| {
             let full = self.join(path);
             let (session, store) = (&self.inner.session, self.inner.store.clone());

@@ -81,7 +81,12 @@ impl Group {
         }
     }
 
-    fn from_metadata(session: &Session, store: Arc<dyn Store>, path: &str, metadata: GroupMetadata) -> Result<Self> {
+    fn from_metadata(
+        session: &Session,
+        store: Arc<dyn Store>,
+        path: &str,
+        metadata: GroupMetadata,
+    ) -> Result<Self> {
         let (session, prefix) = (session.clone(), Prefix::from_path(path)?);
         let metadata = RwLock::new(Arc::new(metadata));
         Ok(Self { inner: Arc::new(Inner { session, store, path: path.into(), prefix, metadata }) })
@@ -120,12 +125,27 @@ impl Group {
     /// Creates a group below this one, and the groups between.
     pub fn create_group(&self, path: &str, attributes: Map<String, Value>, overwrite: bool) -> Result<Self> {
         let (session, store) = (&self.inner.session, self.inner.store.clone());
-        Self::create(session, store, &self.join(path), self.metadata().format, attributes, overwrite)
+        let group =
+            Self::create(session, store, &self.join(path), self.metadata().format, attributes, overwrite)?;
+        self.look_directly();
+        Ok(group)
     }
 
     /// Creates an array below this group, and the groups between.
     pub fn create_array(&self, path: &str, spec: &ArraySpec, overwrite: bool) -> Result<Array> {
-        Array::create(&self.inner.session, self.inner.store.clone(), &self.join(path), spec, overwrite)
+        let array =
+            Array::create(&self.inner.session, self.inner.store.clone(), &self.join(path), spec, overwrite)?;
+        self.look_directly();
+        Ok(array)
+    }
+
+    /// Stops this handle from using consolidated metadata, which a change has made out of date.
+    fn look_directly(&self) {
+        let metadata = self.metadata();
+        if metadata.consolidated.is_some() {
+            let direct = GroupMetadata { consolidated: None, ..(*metadata).clone() };
+            *self.inner.metadata.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(direct);
+        }
     }
 
     /// Removes a member with everything below it; `false` where there is none. Not atomic: its metadata goes first.
@@ -139,13 +159,16 @@ impl Group {
             });
         }
         let prefix = Prefix::from_path(&full)?;
-        if documents::load(&self.inner.store, &prefix, self.inner.session.limits()).is_ok_and(|node| node.is_none()) {
+        if documents::load(&self.inner.store, &prefix, self.inner.session.limits())
+            .is_ok_and(|node| node.is_none())
+        {
             return Ok(false);
         }
         for name in [documents::V3, documents::V2_ARRAY, documents::V2_GROUP] {
             self.inner.store.delete(&prefix.key(name)?)?;
         }
         self.inner.store.delete_prefix(&prefix)?;
+        self.look_directly();
         Ok(true)
     }
 

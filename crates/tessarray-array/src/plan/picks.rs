@@ -32,17 +32,20 @@ impl Picks {
     /// Cuts a checked selection for this layout.
     pub(crate) fn new(selection: &Selection, layout: &Layout) -> Self {
         match selection {
-            Selection::Axes(axes) => {
-                Self::Axes(axes.iter().zip(&layout.inner).map(|(axis, &chunk)| AxisPlan::new(axis, chunk)).collect())
-            }
+            Selection::Axes(axes) => Self::Axes(
+                axes.iter().zip(&layout.inner).map(|(axis, &chunk)| AxisPlan::new(axis, chunk)).collect(),
+            ),
             Selection::Points(lists) => {
                 let mut plan = PointPlan::new(lists, &layout.inner);
                 // Groups of one object, and of each shard in it, must be neighbours.
                 let mut ratios = vec![layout.object_ratio()];
                 ratios.extend((0..layout.levels.len()).map(|level| layout.child_ratio(level)));
-                let coarse = |at: &Dims, ratio: &Dims| -> Dims { at.iter().zip(ratio).map(|(&i, &r)| i / r).collect() };
+                let coarse = |at: &Dims, ratio: &Dims| -> Dims {
+                    at.iter().zip(ratio).map(|(&i, &r)| i / r).collect()
+                };
                 plan.groups.sort_by(|a, b| {
-                    let keys = ratios.iter().map(|ratio| coarse(&a.chunk, ratio).cmp(&coarse(&b.chunk, ratio)));
+                    let keys =
+                        ratios.iter().map(|ratio| coarse(&a.chunk, ratio).cmp(&coarse(&b.chunk, ratio)));
                     keys.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
                 });
                 Self::Points(plan)
@@ -74,7 +77,8 @@ impl Picks {
     pub(crate) fn children(&self, cell: &Cell, ratio: &[u64]) -> Children<'_> {
         match (self, cell) {
             (Self::Axes(axes), Cell::Axes(ranges)) => {
-                let groups = axes.iter().zip(ranges).zip(ratio).map(|((axis, range), &r)| axis_groups(axis, range, r));
+                let groups =
+                    axes.iter().zip(ranges).zip(ratio).map(|((axis, range), &r)| axis_groups(axis, range, r));
                 Children::Axes(groups.collect(), std::marker::PhantomData)
             }
             (Self::Points(plan), Cell::Points(range)) => Children::Points(point_groups(plan, range, ratio)),
@@ -167,7 +171,8 @@ fn axis_groups(axis: &AxisPlan, range: &Range<usize>, ratio: u64) -> Vec<AxisGro
 }
 
 fn point_groups(plan: &PointPlan, range: &Range<usize>, ratio: &[u64]) -> Vec<Child> {
-    let coarse = |i: usize| -> Dims { plan.groups[i].chunk.iter().zip(ratio).map(|(&c, &r)| c / r.max(1)).collect() };
+    let coarse =
+        |i: usize| -> Dims { plan.groups[i].chunk.iter().zip(ratio).map(|(&c, &r)| c / r.max(1)).collect() };
     let mut children: Vec<Child> = Vec::new();
     for i in range.clone() {
         let at = coarse(i);

@@ -48,7 +48,8 @@ mod tests {
     fn neighbours_merge_until_the_hole_or_the_limit_stops_them() {
         let mut leaves = vec![leaf(100, 10), leaf(0, 10), leaf(10, 5), leaf(20, 5), leaf(110, 200)];
         let merged = merge(&mut leaves, 5, 100);
-        let spans: Vec<_> = merged.iter().map(|(span, range)| (span.offset, span.length, range.clone())).collect();
+        let spans: Vec<_> =
+            merged.iter().map(|(span, range)| (span.offset, span.length, range.clone())).collect();
         assert_eq!(spans, vec![(0, 25, 0..3), (100, 10, 3..4), (110, 200, 4..5)]);
     }
 }

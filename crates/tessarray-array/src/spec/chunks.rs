@@ -71,7 +71,9 @@ fn bytes(shape: &[u64], item: u64) -> u64 {
 /// The array's shape, its longest axis halved until the product fits.
 fn halve(shape: &[u64], item: u64, target: u64) -> Vec<u64> {
     let mut pieces = vec![1u64; shape.len()];
-    let chunk = |pieces: &[u64]| -> Vec<u64> { shape.iter().zip(pieces).map(|(&n, &p)| n.div_ceil(p).max(1)).collect() };
+    let chunk = |pieces: &[u64]| -> Vec<u64> {
+        shape.iter().zip(pieces).map(|(&n, &p)| n.div_ceil(p).max(1)).collect()
+    };
     loop {
         let current = chunk(&pieces);
         let longest = (0..current.len()).max_by_key(|&axis| current[axis]);
@@ -99,9 +101,11 @@ fn double(shape: &[u64], chunk: &[u64], item: u64) -> Vec<u64> {
 fn divide(shard: &[u64], item: u64) -> Vec<u64> {
     let mut chunk = shard.to_vec();
     while bytes(&chunk, item) > INNER {
-        let Some(longest) = (0..chunk.len()).filter(|&a| chunk[a] > 1).max_by_key(|&a| chunk[a]) else { break };
+        let Some(longest) = (0..chunk.len()).filter(|&a| chunk[a] > 1).max_by_key(|&a| chunk[a]) else {
+            break;
+        };
         let n = chunk[longest];
-        let factor = (2..=n.isqrt()).find(|factor| n % factor == 0).unwrap_or(n);
+        let factor = (2..=n.isqrt()).find(|&factor| n.is_multiple_of(factor)).unwrap_or(n);
         chunk[longest] /= factor;
     }
     chunk
@@ -113,7 +117,9 @@ mod tests {
 
     #[test]
     fn automatic_shapes_fit_their_targets_and_divide_their_shards() {
-        for (shape, item) in [(vec![1000u64, 721, 1440], 4u64), (vec![0], 8), (vec![7], 1), (vec![1 << 40, 3], 8)] {
+        for (shape, item) in
+            [(vec![1000u64, 721, 1440], 4u64), (vec![0], 8), (vec![7], 1), (vec![1 << 40, 3], 8)]
+        {
             let (chunk, _) = resolve(&shape, item, &ChunkChoice::Auto, &ShardChoice::None).unwrap();
             assert!(bytes(&chunk, item) <= CHUNK && !chunk.contains(&0));
             let (inner, shard) = resolve(&shape, item, &ChunkChoice::Auto, &ShardChoice::Auto).unwrap();
@@ -123,7 +129,9 @@ mod tests {
         }
         let shard = ShardChoice::Shape(vec![60, 90, 1009]);
         let (inner, _) = resolve(&[600, 900, 1009], 4, &ChunkChoice::Auto, &shard).unwrap();
-        assert!(bytes(&inner, 4) <= INNER && 60 % inner[0] == 0 && 90 % inner[1] == 0 && 1009 % inner[2] == 0);
+        assert!(
+            bytes(&inner, 4) <= INNER && 60 % inner[0] == 0 && 90 % inner[1] == 0 && 1009 % inner[2] == 0
+        );
         assert!(resolve(&[4], 4, &ChunkChoice::Shape(vec![3]), &ShardChoice::Shape(vec![4])).is_err());
     }
 }

@@ -73,7 +73,8 @@ impl ArraySpec {
         let (mut filters, mut after) = (self.filters(), Vec::new());
         if self.format == Format::V2 {
             // Filters of v2 come before the compressor, and may work on bytes.
-            let bytes = |config: &NamedConfig| matches!(registry.build(config, &spec), Ok(AnyCodec::Bytes(_)));
+            let bytes =
+                |config: &NamedConfig| matches!(registry.build(config, &spec), Ok(AnyCodec::Bytes(_)));
             let array = filters.iter().rposition(|config| !bytes(config)).map_or(0, |last| last + 1);
             after = filters.split_off(array);
         }

@@ -64,7 +64,9 @@ fn one(text: &str) -> Result<Option<NamedConfig>> {
 fn wrong(text: &str) -> ArrayError {
     ArrayError::Argument {
         what: "codec".into(),
-        expected: "a text such as blosc:lz4:5:shuffle, zstd:3, gzip:6, zlib, lz4, bz2, snappy, crc32c or none".into(),
+        expected:
+            "a text such as blosc:lz4:5:shuffle, zstd:3, gzip:6, zlib, lz4, bz2, snappy, crc32c or none"
+                .into(),
         found: format!("{text:?}"),
     }
 }

@@ -17,7 +17,9 @@ impl Chain {
     /// whole. Verifies the
     /// checksums over the whole encoded chunk first, so that a partial read is as safe as a full one.
     pub fn blocks<'a>(&'a self, input: &'a [u8]) -> Result<Option<Blocks<'a>>> {
-        let (Some((first, outer)), true) = (self.bytes.split_first(), self.is_identity()) else { return Ok(None) };
+        let (Some((first, outer)), true) = (self.bytes.split_first(), self.is_identity()) else {
+            return Ok(None);
+        };
         let EncodedSize::Exact(decoded) = self.sizes[0] else { return Ok(None) };
         let mut payload = input;
         for codec in outer.iter().rev() {

@@ -55,13 +55,17 @@ impl Builder {
         match codec {
             AnyCodec::Array(codec) => {
                 if self.serializer.is_some() {
-                    return Err(out_of_order(config, "an array-to-array codec stands after the array-to-bytes codec"));
+                    return Err(out_of_order(
+                        config,
+                        "an array-to-array codec stands after the array-to-bytes codec",
+                    ));
                 }
                 let encoded = codec.encoded_spec(&self.current)?;
                 match codec.permutation() {
                     Some(order) if self.array.is_empty() => {
                         let before = self.permutation.take();
-                        let combined = order.iter().map(|&axis| before.as_ref().map_or(axis, |b| b[axis])).collect();
+                        let combined =
+                            order.iter().map(|&axis| before.as_ref().map_or(axis, |b| b[axis])).collect();
                         self.permutation = Some(combined);
                         self.stored = encoded.clone();
                     }
@@ -73,7 +77,10 @@ impl Builder {
             AnyCodec::Serializer(codec) => self.serializer(config, SerializerStage::Plain(codec)),
             AnyCodec::Bytes(codec) => {
                 if self.serializer.is_none() {
-                    return Err(out_of_order(config, "a bytes-to-bytes codec stands before any array-to-bytes codec"));
+                    return Err(out_of_order(
+                        config,
+                        "a bytes-to-bytes codec stands before any array-to-bytes codec",
+                    ));
                 }
                 self.bytes.push(codec);
                 Ok(())
@@ -109,7 +116,8 @@ impl Builder {
             };
             sizes.push(size);
         }
-        let permutation = self.permutation.filter(|order| order.iter().enumerate().any(|(i, &axis)| i != axis));
+        let permutation =
+            self.permutation.filter(|order| order.iter().enumerate().any(|(i, &axis)| i != axis));
         Ok(Chain {
             spec,
             stored: self.stored,

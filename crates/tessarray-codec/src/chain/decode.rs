@@ -52,7 +52,9 @@ impl Chain {
             };
             let decoded = match self.sizes[i] {
                 EncodedSize::Exact(_) => codec.decode(current, &mut buffer),
-                EncodedSize::AtMost(n) => codec.decode_bounded(current, n.saturating_add(n / 8 + 4096), &mut buffer),
+                EncodedSize::AtMost(n) => {
+                    codec.decode_bounded(current, n.saturating_add(n / 8 + 4096), &mut buffer)
+                }
                 EncodedSize::Unbounded => codec.decode_bounded(current, self.unbounded_limit(), &mut buffer),
             };
             window = 0..buffer.len();
@@ -87,7 +89,13 @@ impl Chain {
         result
     }
 
-    fn serializer_decode(&self, input: &[u8], out: &mut [u8], arena: &Arena, scratch: &mut Scratch) -> Result<()> {
+    fn serializer_decode(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        arena: &Arena,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         match &self.serializer {
             SerializerStage::Sharding(sharding) => sharding.decode_all(input, out, arena, scratch),
             SerializerStage::Plain(codec) if codec.is_identity(&self.serialized) => {

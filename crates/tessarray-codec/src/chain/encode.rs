@@ -10,7 +10,13 @@ impl Chain {
     ///
     /// # Errors
     /// Values a codec cannot hold; `out` may then have partial bytes appended.
-    pub fn encode(&self, input: &[u8], arena: &Arena, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {
+    pub fn encode(
+        &self,
+        input: &[u8],
+        arena: &Arena,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let mut array: Cow<'_, [u8]> = Cow::Borrowed(input);
         for (i, stage) in self.array.iter().enumerate() {
             let next_spec = self.array.get(i + 1).map_or(&self.serialized, |next| &next.decoded);

@@ -38,9 +38,10 @@ impl ShardingConfig {
     /// Names the setting that is missing or wrong.
     pub fn from_config(config: &NamedConfig) -> Result<Self> {
         let settings = &config.configuration;
-        if let Some(key) = settings.keys().find(|key| {
-            !matches!(key.as_str(), "chunk_shape" | "codecs" | "index_codecs" | "index_location")
-        }) {
+        if let Some(key) = settings
+            .keys()
+            .find(|key| !matches!(key.as_str(), "chunk_shape" | "codecs" | "index_codecs" | "index_location"))
+        {
             return Err(bad(format!("unknown setting {key:?}")));
         }
         let chunk_shape = match settings.get("chunk_shape") {
@@ -80,10 +81,13 @@ impl ShardingConfig {
 }
 
 fn codecs(value: Option<&Value>, setting: &str) -> Result<Vec<NamedConfig>> {
-    let Some(Value::Array(list)) = value else { return Err(bad(format!("{setting}: expected a list of codecs"))) };
+    let Some(Value::Array(list)) = value else {
+        return Err(bad(format!("{setting}: expected a list of codecs")));
+    };
     let read = |(i, value)| {
-        NamedConfig::from_json(value)
-            .map_err(|(path, expected)| bad(format!("{setting}[{i}]{path}: expected {expected}, found {value}")))
+        NamedConfig::from_json(value).map_err(|(path, expected)| {
+            bad(format!("{setting}[{i}]{path}: expected {expected}, found {value}"))
+        })
     };
     list.iter().enumerate().map(read).collect()
 }

@@ -13,7 +13,13 @@ impl Sharding {
         Some((if self.location() == IndexLocation::Start { 0 } else { free }, length))
     }
 
-    pub(crate) fn decode_all(&self, input: &[u8], out: &mut [u8], arena: &Arena, scratch: &mut Scratch) -> Result<()> {
+    pub(crate) fn decode_all(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        arena: &Arena,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let Some((at, length)) = self.index_span(input.len() as u64) else {
             let (expected, found) = (self.index_bytes as u64, input.len() as u64);
             return Err(CodecError::Truncated { codec: "sharding_indexed".into(), expected, found });
@@ -43,7 +49,13 @@ impl Sharding {
         result
     }
 
-    pub(crate) fn encode_all(&self, input: &[u8], arena: &Arena, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn encode_all(
+        &self,
+        input: &[u8],
+        arena: &Arena,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let fill = self.fill_item(arena);
         let variable = self.shard.data_type.is_variable();
         let start = out.len();
@@ -98,15 +110,21 @@ impl Sharding {
             }
         }
         let inner = self.inner_shape();
-        let offset: isize =
-            coordinates.iter().zip(inner).zip(&shard_strides).map(|((&c, &n), &s)| (c * n) as isize * s).sum();
+        let offset: isize = coordinates
+            .iter()
+            .zip(inner)
+            .zip(&shard_strides)
+            .map(|((&c, &n), &s)| (c * n) as isize * s)
+            .sum();
         // SAFETY: `chunk` has the inner chunk's bytes and `shard` the shard's (both made from the specs), the inner
         // chunk lies inside the shard, and the two buffers are distinct.
         unsafe {
             let (chunk, shard) = (chunk.as_mut_ptr(), shard.as_mut_ptr().offset(offset));
             match direction {
                 Direction::ToShard => copy_strided(chunk, &chunk_strides, shard, &shard_strides, inner, item),
-                Direction::FromShard => copy_strided(shard, &shard_strides, chunk, &chunk_strides, inner, item),
+                Direction::FromShard => {
+                    copy_strided(shard, &shard_strides, chunk, &chunk_strides, inner, item)
+                }
             }
         }
     }

@@ -27,13 +27,19 @@ pub struct Sharding {
 }
 
 impl Sharding {
-    pub(crate) fn build(registry: &Registry, config: ShardingConfig, shard: &ChunkSpec, depth: usize) -> Result<Self> {
+    pub(crate) fn build(
+        registry: &Registry,
+        config: ShardingConfig,
+        shard: &ChunkSpec,
+        depth: usize,
+    ) -> Result<Self> {
         let counts = counts(&config.chunk_shape, &shard.shape)?;
         let inner_spec = ChunkSpec { shape: Dims::from_slice(&config.chunk_shape), ..shard.clone() };
         let inner = Chain::nested(registry, &config.codecs, inner_spec, depth)?;
         let mut index_shape = counts.clone();
         index_shape.push(2);
-        let index_spec = ChunkSpec { shape: index_shape, data_type: DataType::UInt64, fill: Box::new([0xff; 8]) };
+        let index_spec =
+            ChunkSpec { shape: index_shape, data_type: DataType::UInt64, fill: Box::new([0xff; 8]) };
         let index = Chain::nested(registry, &config.index_codecs, index_spec, depth)?;
         let EncodedSize::Exact(index_bytes) = index.encoded_size() else {
             return Err(bad("index_codecs must have a fixed encoded size".into()));
