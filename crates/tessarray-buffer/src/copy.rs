@@ -96,7 +96,9 @@ unsafe fn copy_axes<const ITEM: usize>(src: *const u8, dst: *mut u8, axes: &[Axi
                     copy_row(src.offset(i * outer.src), dst.offset(i * outer.dst), bytes);
                 }
             }
-            [outer, inner] if inner.src != step && outer.src == step => transpose::<ITEM>(src, dst, *outer, *inner, item),
+            [outer, inner] if inner.src != step && outer.src == step => {
+                transpose::<ITEM>(src, dst, *outer, *inner, item)
+            }
             [outer, rest @ ..] => {
                 // A source-contiguous axis further out than the second is moved next to the innermost.
                 let innermost = rest[rest.len() - 1];

@@ -130,7 +130,11 @@ impl DataType {
 
     /// Refuses element sizes of zero or above [`MAX_SIZE`](Self::MAX_SIZE).
     pub fn check(&self) -> Result<(), DataTypeError> {
-        if self.size() == 0 || self.size() > Self::MAX_SIZE { Err(DataTypeError(self.to_string())) } else { Ok(()) }
+        if self.size() == 0 || self.size() > Self::MAX_SIZE {
+            Err(DataTypeError(self.to_string()))
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether elements have no fixed length.

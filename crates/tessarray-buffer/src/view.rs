@@ -101,7 +101,11 @@ macro_rules! view {
 }
 
 view!(OutputView, *mut u8, "Where a read puts its elements: an array of any strides in the caller's memory.");
-view!(InputView, *const u8, "Where a write takes its elements from: an array of any strides in the caller's memory.");
+view!(
+    InputView,
+    *const u8,
+    "Where a write takes its elements from: an array of any strides in the caller's memory."
+);
 
 /// Whether a box of `shape` with these byte strides is one C-ordered run of memory.
 fn is_contiguous(shape: &[u64], strides: &[isize], item: usize) -> bool {

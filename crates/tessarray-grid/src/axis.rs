@@ -120,8 +120,10 @@ fn progression(list: &[u64]) -> Option<(u64, i64)> {
         [] => Some((0, 1)),
         [only] => Some((*only, 1)),
         [first, second, ..] => {
-            let step = i64::try_from(i128::from(*second) - i128::from(*first)).ok().filter(|&step| step != 0)?;
-            let even = list.windows(2).all(|pair| i128::from(pair[1]) - i128::from(pair[0]) == i128::from(step));
+            let step =
+                i64::try_from(i128::from(*second) - i128::from(*first)).ok().filter(|&step| step != 0)?;
+            let even =
+                list.windows(2).all(|pair| i128::from(pair[1]) - i128::from(pair[0]) == i128::from(step));
             even.then_some((*first, step))
         }
     }
@@ -185,7 +187,9 @@ mod tests {
 
     #[test]
     fn ranges_off_the_end_are_refused() {
-        for (start, step, len) in [(0, 1, 11), (10, 1, 1), (5, -1, 7), (0, 0, 2), (u64::MAX, 1, 1), (1, i64::MIN, 2)] {
+        for (start, step, len) in
+            [(0, 1, 11), (10, 1, 1), (5, -1, 7), (0, 0, 2), (u64::MAX, 1, 1), (1, i64::MIN, 2)]
+        {
             assert!(AxisSelection::Range { start, step, len }.check(0, 10).is_err(), "{start} {step} {len}");
         }
         assert!(AxisSelection::Range { start: 9, step: -1, len: 10 }.check(0, 10).is_ok());

@@ -13,11 +13,7 @@ pub struct Odometer {
 impl Odometer {
     /// Starts at the origin; a shape with a zero has no coordinates, and rank 0 has exactly one.
     pub fn new(shape: &[u64]) -> Self {
-        Self {
-            shape: Dims::from_slice(shape),
-            at: Dims::from_elem(0, shape.len()),
-            done: shape.contains(&0),
-        }
+        Self { shape: Dims::from_slice(shape), at: Dims::from_elem(0, shape.len()), done: shape.contains(&0) }
     }
 
     /// The current coordinate, or `None` at the end. Lends rather than allocates.

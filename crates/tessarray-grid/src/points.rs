@@ -29,7 +29,8 @@ impl PointPlan {
             .map(|point| {
                 let coordinates = lists.iter().zip(chunk).map(|(list, &c)| (list[point], c.max(1)));
                 let at = coordinates.clone().map(|(index, c)| index / c).collect();
-                let inside = coordinates.fold(0u64, |sum, (index, c)| sum.wrapping_mul(c).wrapping_add(index % c));
+                let inside =
+                    coordinates.fold(0u64, |sum, (index, c)| sum.wrapping_mul(c).wrapping_add(index % c));
                 (at, inside, point as u64)
             })
             .collect();
@@ -52,11 +53,9 @@ mod tests {
     #[test]
     fn points_are_grouped_by_chunk_and_keep_their_output_order() {
         let plan = PointPlan::new(&[vec![5, 0, 5, 1], vec![0, 7, 0, 6]], &[2, 4]);
-        let chunks: Vec<_> = plan.groups.iter().map(|g| (g.chunk.to_vec(), plan.pairs[g.range.clone()].to_vec())).collect();
-        assert_eq!(chunks, vec![
-            (vec![0, 1], vec![(3, 1), (6, 3)]),
-            (vec![2, 0], vec![(4, 0), (4, 2)]),
-        ]);
+        let chunks: Vec<_> =
+            plan.groups.iter().map(|g| (g.chunk.to_vec(), plan.pairs[g.range.clone()].to_vec())).collect();
+        assert_eq!(chunks, vec![(vec![0, 1], vec![(3, 1), (6, 3)]), (vec![2, 0], vec![(4, 0), (4, 2)]),]);
         assert_eq!(PointPlan::new(&[], &[]).pairs, vec![(0, 0)]);
     }
 }

@@ -16,15 +16,15 @@
 //! ```
 
 pub use tessarray_array::{
-    Array, ArrayError, ArraySpec, ChunkChoice, CodecChoice, Finding, FindingKind, Group, Member, Result, Session,
-    SessionBuilder, ShardChoice, THREADS_VARIABLE, check_store, codec_from_text,
+    Array, ArrayError, ArraySpec, ChunkChoice, CodecChoice, Finding, FindingKind, Group, Member, Result,
+    Session, SessionBuilder, ShardChoice, THREADS_VARIABLE, check_store, codec_from_text,
 };
 pub use tessarray_buffer::{
     Arena, DataType, Dims, Field, InputView, OutputView, Strides, TimeUnit, VarItem, ViewError, c_strides,
 };
 pub use tessarray_codec::{
-    AnyCodec, ArrayCodec, BytesCodec, Chain, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry, Scratch,
-    Serializer, sharding,
+    AnyCodec, ArrayCodec, BytesCodec, Chain, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry,
+    Scratch, Serializer, sharding,
 };
 pub use tessarray_grid::{AxisSelection, GridError, Selection};
 pub use tessarray_meta::*;
