@@ -11,6 +11,8 @@ __all__ = ["Finding"]
 class Finding:
     """One thing that is wrong in a store.
 
+    `offset` is where in the stored value the damage is, in bytes, as far as that is known.
+
     `kind` is one of `truncated`, `checksum`, `corrupt`, `shard-index`, `out-of-bounds`, `leftover`, `metadata` and
     `unreadable`; `out-of-bounds` and `leftover` are harmless.
     """
@@ -19,6 +21,7 @@ class Finding:
     key: str
     chunk: tuple[int, ...] | None
     message: str
+    offset: int | None = None
 
     @property
     def harmless(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from tessarray import _native
@@ -97,20 +98,47 @@ def check(
     """
     require_existing(store, "r")
     opened = store_of(store, "r")
-    found = _native.check_store(opened, path.strip("/"), deep, session)
-    return [Finding(**finding) for finding in found]
+    found = [Finding(**finding) for finding in _native.check_store(opened, path.strip("/"), deep, session)]
+    return found + _leftovers(opened, path)
 
 
-def repair(store: StoreLike, *, path: str = "") -> list[str]:
-    """Remove what killed writers left behind: temporary files, never data. Returns what was removed.
+def repair(
+    store: StoreLike, *, path: str = "", apply: bool = False, deep: bool = False, session: Session | None = None
+) -> list[Finding]:
+    """Remove what killed writers left behind, and say what else is wrong. Without `apply`, only say it.
 
-    Writers that are at work are left alone. Stores other than local directories leave nothing behind.
+    Removed are the harmless findings of `check`: temporary files, and chunks outside an array's grid. Data are never
+    changed: a damaged chunk stays, and in the answer, for whoever can compute or copy it again. Writers that are at
+    work are left alone. Returns what was found (with `apply`: removed or, where it is damage, left).
+
+    >>> import numpy as np, tessarray
+    >>> store = tessarray.MemoryStore()
+    >>> tessarray.save_array(store, np.arange(3))
+    >>> store.put("c/7", b"a crashed append left this")
+    >>> [finding.kind for finding in tessarray.repair(store, apply=True)], tessarray.check(store)
+    (['out-of-bounds'], [])
     """
     require_existing(store, "r+")
     opened: Store = store_of(store, "r+")
-    if not isinstance(opened, LocalStore):
+    found = check(opened, path=path, deep=deep, session=session)
+    if apply:
+        for finding in found:
+            if finding.kind == "out-of-bounds":
+                opened.delete(finding.key)
+        if isinstance(opened, LocalStore):
+            opened.leftovers(path.strip("/"), remove=True)
+    return found
+
+
+def _leftovers(store: Store, path: str) -> list[Finding]:
+    if not isinstance(store, LocalStore):
         return []
-    return [str(file) for file, _ in opened.leftovers(path.strip("/"), remove=True)]
+    root = Path(store.root)
+    message = "temporary file of a writer that was killed or is at work; {} bytes"
+    return [
+        Finding("leftover", Path(file).relative_to(root).as_posix(), None, message.format(size))
+        for file, size in store.leftovers(path.strip("/"))
+    ]
 
 
 def consolidate_metadata(

@@ -16,6 +16,7 @@ pub fn finding<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, P
     let chunk = finding.chunk.as_ref().map(|chunk| PyTuple::new(py, chunk)).transpose()?;
     dict.set_item("chunk", chunk)?;
     dict.set_item("message", &finding.message)?;
+    dict.set_item("offset", finding.offset)?;
     Ok(dict)
 }
 

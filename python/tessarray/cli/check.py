@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tessarray.cli.address import split
 from tessarray.cli.output import console, print_json
 from tessarray.conversion.errors import OptionError
+
+if TYPE_CHECKING:
+    from tessarray import Finding
 
 FIELDS = ("kind", "key", "offset", "message")
 
@@ -20,30 +23,33 @@ def run(address: str, deep: bool, repair: bool, apply: bool, as_json: bool) -> i
     store, _ = split(address)
     if repair:
         return _repair(tessarray.repair(store, deep=deep, apply=apply), apply, as_json)
-    findings = [_row(finding) for finding in tessarray.check(store, deep=deep)]
+    found = tessarray.check(store, deep=deep)
+    findings = [_row(finding) for finding in found]
     if as_json:
         print_json(findings)
     else:
         _show(store, findings, deep)
-    return 1 if findings else 0
+    return 1 if found else 0
 
 
-def _row(finding: Any) -> dict[str, Any]:
-    if isinstance(finding, dict):
-        return {name: finding.get(name) for name in FIELDS}
-    return {name: getattr(finding, name, None) for name in FIELDS}
+def _row(finding: Finding) -> dict[str, Any]:
+    return {name: getattr(finding, name) for name in FIELDS}
 
 
-def _repair(actions: list[Any], applied: bool, as_json: bool) -> int:
-    rows = [_row(action) for action in actions]
+def _repair(found: list[Finding], applied: bool, as_json: bool) -> int:
+    rows = [_row(finding) for finding in found]
+    damage = [finding for finding in found if not finding.harmless]
     if as_json:
         print_json(rows)
     elif not rows:
         console().print("nothing to repair")
     else:
         _table(rows)
-        console().print("done" if applied else "nothing was changed: --apply does it")
-    return 1 if rows and not applied else 0
+        litter = len(found) - len(damage)
+        left = f"; {len(damage)} damaged pieces stay as they are, to be written again" if damage else ""
+        removed = f"{litter} leftovers removed" if applied else "nothing was changed: --apply removes the leftovers"
+        console().print(removed + left)
+    return 1 if damage or (rows and not applied) else 0
 
 
 def _show(store: str, findings: list[dict[str, Any]], deep: bool) -> None:
