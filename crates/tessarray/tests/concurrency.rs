@@ -77,7 +77,6 @@ fn writers_of_disjoint_boxes_of_chunks_lose_no_element() {
 }
 
 #[test]
-#[ignore = "engine bug: the index cache takes a shard's index for that of the first shard in it"]
 fn writers_of_disjoint_boxes_of_nested_shards_lose_no_element() {
     watched(LIMIT, || disjoint_writers_lose_nothing(Layout::Nested, 2));
 }

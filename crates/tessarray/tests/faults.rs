@@ -29,7 +29,9 @@ fn each_failing_call<T>(
     judge: impl Fn(&T, &Arc<dyn Store>, &Effect, &str),
 ) {
     for effect in [Effect::fail(), Effect::LostResponse, Effect::Torn(3)] {
-        for (lasting, place) in [false, true].into_iter().flat_map(|l| Place::KINDS.map(|kind| (l, kind))) {
+        // A store that is gone for good differs from one that hiccups only in what a caller does after an error.
+        let lasting: &[bool] = if matches!(effect, Effect::Fail(_)) { &[false, true] } else { &[false] };
+        for (&lasting, place) in lasting.iter().flat_map(|l| Place::KINDS.map(|kind| (l, kind))) {
             for call in 0.. {
                 let place = place();
                 drop(prepare(place.store.clone()));
@@ -125,7 +127,6 @@ fn a_failed_write_to_shards_leaves_each_old_or_new() {
 }
 
 #[test]
-#[ignore = "engine bug: the index cache takes a shard's index for that of the first shard in it"]
 fn a_failed_write_to_nested_shards_leaves_each_old_or_new() {
     a_failed_write_leaves_every_object_old_or_new(Layout::Nested);
 }

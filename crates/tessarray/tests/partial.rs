@@ -244,10 +244,13 @@ fn opening_an_array_is_one_read() {
 fn a_store_that_is_far_away_gives_equal_answers_in_few_batches() {
     let how = Throttling { first_byte: Duration::from_millis(1), bandwidth: 1 << 30, concurrency: 4 };
     let session = Session::builder().threads(2).build();
-    for (layout, batches) in Layout::UNNESTED.map(|layout| {
-        let shards = matches!(layout, Layout::Sharded | Layout::IndexFirst);
-        (layout, if shards { 2 } else { 1 })
-    }) {
+    for layout in Layout::ALL {
+        // One for each level of indexes, and one for the chunks.
+        let batches = match layout {
+            Layout::Plain | Layout::V2 => 1,
+            Layout::Sharded | Layout::IndexFirst => 2,
+            Layout::Nested => 3,
+        };
         let place = Place::memory();
         let plane = Plane::random([120, 130], 6);
         let array = layout.create(&session, place.store.clone(), "a", &plane.shape, &[24, 24]);

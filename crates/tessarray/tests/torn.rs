@@ -29,20 +29,10 @@ fn prepared(store: &Arc<dyn Store>, layout: Layout, raw: bool) -> Plane {
 
 #[test]
 fn a_torn_read_is_an_error_and_never_fill() {
-    let layouts = Layout::UNNESTED.map(|layout| (layout, false)).into_iter();
-    torn_reads_are_errors(layouts.chain([(Layout::Plain, true), (Layout::Sharded, true)]));
-}
-
-#[test]
-#[ignore = "engine bug: the index cache takes a shard's index for that of the first shard in it"]
-fn a_torn_read_of_nested_shards_is_an_error_and_never_fill() {
-    torn_reads_are_errors([(Layout::Nested, false)].into_iter());
-}
-
-fn torn_reads_are_errors(layouts: impl Iterator<Item = (Layout, bool)>) {
+    let layouts = Layout::ALL.map(|layout| (layout, false)).into_iter();
     let session = Session::builder().threads(2).build();
     let (mut errors, mut whole) = (0, 0);
-    for (layout, raw) in layouts {
+    for (layout, raw) in layouts.chain([(Layout::Plain, true), (Layout::Sharded, true)]) {
         for place in Place::KINDS {
             let place = place();
             let plane = prepared(&place.store, layout, raw);
@@ -88,7 +78,7 @@ fn torn_reads_are_errors(layouts: impl Iterator<Item = (Layout, bool)>) {
             }
         }
     }
-    assert!(errors > 100 && whole > 20, "{errors} errors, {whole} whole");
+    assert!(errors > 500 && whole > 50, "{errors} errors, {whole} whole");
 }
 
 #[test]
@@ -111,7 +101,7 @@ fn a_torn_document_is_an_error_that_names_it() {
 #[test]
 fn a_store_that_fails_is_never_taken_for_one_that_has_nothing() {
     let session = Session::builder().threads(2).build();
-    for layout in Layout::UNNESTED {
+    for layout in Layout::ALL {
         let place = Place::memory();
         let plane = prepared(&place.store, layout, false);
         let faults = Arc::new(FaultStore::new(place.store.clone()));

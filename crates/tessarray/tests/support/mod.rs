@@ -124,7 +124,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    pub const UNNESTED: [Self; 4] = [Self::Plain, Self::Sharded, Self::IndexFirst, Self::V2];
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Sharded, Self::IndexFirst, Self::Nested, Self::V2];
 
     /// A new array of u16 in objects of `object`; where there are shards, of inner chunks a third as long on each axis.
     pub fn create(
