@@ -176,19 +176,24 @@ def measure(folder: Path, planes: int, repeats: int) -> dict[str, dict[str, list
             kind = systems[number]
             system = kind(folder / f"{number}.zarr")
             system.create(data.shape)
-            rows = {"write": timed(lambda: system.write(data))[0]}
-            rows["read"], whole = timed(lambda: system.read(None))
-            assert np.array_equal(whole, data), f"{kind.name} read back other values"
-            del whole
-            rows["cubes"], parts = timed(lambda: [system.read(box) for box in boxes])
-            assert all(np.array_equal(part, data[box]) for part, box in zip(parts, boxes, strict=True)), (
-                kind.name
-            )
+            rows = one_round(system, data, boxes)
             if repeat:  # the first round warms up
                 for row, seconds in rows.items():
                     measured[kind.name][row].append(seconds)
             shutil.rmtree(system.path)
     return measured
+
+
+def one_round(
+    system: Tessarray | Zarrs | TensorStore, data: np.ndarray[Any, Any], boxes: list[Box]
+) -> dict[str, float]:
+    rows = {"write": timed(lambda: system.write(data))[0]}
+    rows["read"], whole = timed(lambda: system.read(None))
+    assert np.array_equal(whole, data), f"{system.name} read back other values"
+    del whole
+    rows["cubes"], parts = timed(lambda: [system.read(box) for box in boxes])
+    assert all(np.array_equal(part, data[box]) for part, box in zip(parts, boxes, strict=True)), system.name
+    return rows
 
 
 def timed(job: Callable[[], Any]) -> tuple[float, Any]:
