@@ -1,7 +1,7 @@
 //! Metadata documents: what is accepted is written and read back equal.
 
 use crate::Target;
-use tessarray_meta::{ArrayMetadata, Limits};
+use tessarray_meta::{ArrayMetadata, GroupMetadata, Limits};
 
 const V3: [&str; 3] = [
     r#"{"zarr_format": 3, "node_type": "array", "shape": [16, 16], "data_type": "float32", "fill_value": "NaN",
@@ -33,6 +33,23 @@ const V2: [&str; 2] = [
         "fill_value": "AAAAAAAAAA==", "order": "C", "filters": null, "compressor": null}"#,
 ];
 
+/// Groups with a copy of the metadata below them.
+fn groups_v3() -> Vec<Vec<u8>> {
+    let group = |nodes: &str| {
+        let document = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"a": 1}, "consolidated_metadata":
+            {"kind": "inline", "must_understand": false, "metadata": {NODES}}}"#;
+        document.replace("NODES", nodes).into_bytes()
+    };
+    let empty = r#"{"zarr_format": 3, "node_type": "group", "attributes": {}}"#;
+    vec![group(""), group(&format!(r#""g": {empty}, "g/a": {}, "g/b": {}"#, V3[0], V3[1])), empty.into()]
+}
+
+fn groups_v2() -> Vec<Vec<u8>> {
+    let document = r#"{"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 1},
+        "g/.zgroup": {"zarr_format": 2}, "g/a/.zarray": ARRAY, "g/a/.zattrs": {"units": "K"}}}"#;
+    V2.iter().map(|array| document.replace("ARRAY", array).into_bytes()).collect()
+}
+
 fn seeds(documents: &[&str]) -> Vec<Vec<u8>> {
     documents.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
@@ -57,5 +74,37 @@ pub fn targets() -> Vec<Target> {
             assert_eq!(again.to_v2().unwrap().0, array, "a document that was written is read as another");
             Ok(())
         }),
+        Target::new("group_v3", groups_v3(), |input| {
+            let limits = Limits::default();
+            let read = GroupMetadata::from_v3(input, &limits).map_err(|error| error.to_string())?;
+            let written = read.to_v3();
+            let again = GroupMetadata::from_v3(&written, &limits)
+                .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&written)));
+            assert_eq!(again.to_v3(), written, "a document that was written is read as another");
+            paths_stay_below(&again);
+            Ok(())
+        }),
+        Target::new("group_v2", groups_v2(), |input| {
+            let limits = Limits::default();
+            let read = GroupMetadata::from_zmetadata(input, &limits).map_err(|error| error.to_string())?;
+            let written = read.to_zmetadata().map_err(|error| error.to_string())?;
+            let again = GroupMetadata::from_zmetadata(&written, &limits)
+                .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&written)));
+            assert_eq!(
+                again.to_zmetadata().unwrap(),
+                written,
+                "a document that was written is read as another"
+            );
+            paths_stay_below(&again);
+            Ok(())
+        }),
     ]
+}
+
+/// No node of a group names one outside it.
+fn paths_stay_below(group: &GroupMetadata) {
+    for path in group.consolidated.iter().flatten().map(|(path, _)| path) {
+        let climbs = path.split('/').any(|segment| segment.is_empty() || segment == "." || segment == "..");
+        assert!(!climbs, "{path:?} leads out of the group");
+    }
 }

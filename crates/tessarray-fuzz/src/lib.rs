@@ -6,6 +6,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)] // a fuzz target says so by panicking
 
+mod arrays;
 mod codecs;
 mod documents;
 mod index;
@@ -36,6 +37,7 @@ pub fn targets() -> Vec<Target> {
     all.extend(index::targets());
     all.extend(names::targets());
     all.extend(codecs::targets());
+    all.extend(arrays::targets());
     all
 }
 
