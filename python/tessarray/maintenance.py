@@ -103,7 +103,12 @@ def check(
 
 
 def repair(
-    store: StoreLike, *, path: str = "", apply: bool = False, deep: bool = False, session: Session | None = None
+    store: StoreLike,
+    *,
+    path: str = "",
+    apply: bool = False,
+    deep: bool = False,
+    session: Session | None = None,
 ) -> list[Finding]:
     """Remove what killed writers left behind, and say what else is wrong. Without `apply`, only say it.
 

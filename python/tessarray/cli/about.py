@@ -22,7 +22,10 @@ def codecs(as_json: bool) -> None:
     """List the names of the codecs that this build has, with an example of the short form where there is one."""
     import tessarray
 
-    rows: list[dict[str, Any]] = [{"name": str(name), "example": EXAMPLES.get(str(name))} for name in tessarray.codecs()]
+    rows: list[dict[str, Any]] = [
+        {"name": str(name), "example": EXAMPLES.get(str(name))}
+        for name in tessarray.default_session().codecs()
+    ]
     if as_json:
         print_json(rows)
         return

@@ -50,7 +50,7 @@ def _climb(path: Path) -> tuple[str, str]:
 
 def open_node(address: str) -> Any:
     """The array or group at an address, for reading."""
-    from tessarray.conversion import _engine as tessarray
+    import tessarray
 
     store, inner = split(address)
     return tessarray.open(store, path=inner, mode="r") if inner else tessarray.open(store, mode="r")
@@ -65,4 +65,6 @@ def open_array(address: str) -> Any:
     if len(arrays) == 1:
         return arrays[0][1]
     names = ", ".join(sorted(name for name, _ in arrays)[:12]) or "none"
-    raise SourceNotFoundError(f"{address}: is a group; name one of its arrays as {address}:NAME (there are: {names})")
+    raise SourceNotFoundError(
+        f"{address}: is a group; name one of its arrays as {address}:NAME (there are: {names})"
+    )

@@ -19,23 +19,35 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Store = Annotated[str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")]
+Store = Annotated[
+    str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
 @app.command(help=texts.CONVERT)
 def convert(
-    src: Annotated[str, typer.Argument(metavar="SRC", help="netCDF, HDF5, Zarr, npy, npz, TIFF, or what xarray opens.")],
+    src: Annotated[
+        str, typer.Argument(metavar="SRC", help="netCDF, HDF5, Zarr, npy, npz, TIFF, or what xarray opens.")
+    ],
     dst: Annotated[Path, typer.Argument(metavar="DST", help="A folder; or a name that ends in .zip or .nc.")],
-    chunks: Annotated[str, typer.Option(help="auto, source, 10,64,64 or time=10,lat=64 (-1: whole axis).")] = "auto",
+    chunks: Annotated[
+        str, typer.Option(help="auto, source, 10,64,64 or time=10,lat=64 (-1: whole axis).")
+    ] = "auto",
     shards: Annotated[str, typer.Option(help="auto, none, or as chunks.")] = "auto",
-    codec: Annotated[str, typer.Option(help="auto, none, blosc:lz4:5:shuffle, zstd:3 (.nc: deflate:4).")] = "auto",
+    codec: Annotated[
+        str, typer.Option(help="auto, none, blosc:lz4:5:shuffle, zstd:3 (.nc: deflate:4).")
+    ] = "auto",
     memory: Annotated[str, typer.Option(help="The most bytes in flight.")] = "1GiB",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Compare every value with the source.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a store at DST.")] = False,
-    include: Annotated[list[str] | None, typer.Option(help="Only this variable or pattern (repeatable).")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Not this variable or pattern (repeatable).")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Only this variable or pattern (repeatable).")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Not this variable or pattern (repeatable).")
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Blocks at work at once.")] = None,
     zarr_format: Annotated[int, typer.Option(min=2, max=3, help="Zarr 3 or 2.")] = 3,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="Draw no bar.")] = False,
@@ -67,9 +79,13 @@ def tree(store: Store, as_json: Json = False) -> None:
 @app.command(help=texts.READ)
 def read(
     store: Store,
-    selection: Annotated[str, typer.Argument(metavar="SELECTION", help="As in NumPy: '[0, :, 10:20]'.")] = "[...]",
+    selection: Annotated[
+        str, typer.Argument(metavar="SELECTION", help="As in NumPy: '[0, :, 10:20]'.")
+    ] = "[...]",
     out: Annotated[Path | None, typer.Option(help="Write the values to this .npy file.")] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Print minimum, maximum, mean and counts instead.")] = False,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Print minimum, maximum, mean and counts instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     from tessarray.cli import read as command
@@ -103,7 +119,9 @@ def copy(
 
 @app.command(help=texts.DEMO)
 def demo(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A file of yours.", show_default=False)] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A file of yours.", show_default=False)
+    ] = None,
     input_: Annotated[Path | None, typer.Option("--input", help="The same, as an option.")] = None,
     out: Annotated[Path, typer.Option(help="Where everything is put.")] = Path("demo-output"),
     size: Annotated[str, typer.Option(help="Of the cube it makes: tiny, small, medium or large.")] = "medium",

@@ -47,7 +47,9 @@ def _repair(found: list[Finding], applied: bool, as_json: bool) -> int:
         _table(rows)
         litter = len(found) - len(damage)
         left = f"; {len(damage)} damaged pieces stay as they are, to be written again" if damage else ""
-        removed = f"{litter} leftovers removed" if applied else "nothing was changed: --apply removes the leftovers"
+        removed = (
+            f"{litter} leftovers removed" if applied else "nothing was changed: --apply removes the leftovers"
+        )
         console().print(removed + left)
     return 1 if damage or (rows and not applied) else 0
 
@@ -55,7 +57,9 @@ def _repair(found: list[Finding], applied: bool, as_json: bool) -> int:
 def _show(store: str, findings: list[dict[str, Any]], deep: bool) -> None:
     if findings:
         _table(findings)
-    what = "metadata, indexes and every chunk" if deep else "metadata and indexes (--deep decodes every chunk)"
+    what = (
+        "metadata, indexes and every chunk" if deep else "metadata and indexes (--deep decodes every chunk)"
+    )
     verdict = f"[red]{len(findings)} findings[/]" if findings else "[green]no damage found[/]"
     console().print(f"{store}: {verdict} in {what}")
 

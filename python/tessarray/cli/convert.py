@@ -36,7 +36,7 @@ def run(
             exclude=exclude or None,
             progress=progress and sys.stderr.isatty(),
             threads=threads,
-            zarr_format=zarr_format,
+            zarr_format=2 if zarr_format == 2 else 3,
         )
     except KeyboardInterrupt:
         partial = dst.with_name(dst.name + ".partial")
@@ -59,7 +59,11 @@ def show(report: ConversionReport) -> None:
     out.print(
         f"{many}, {format_size(report.bytes)} stored in {format_size(report.stored)} ({ratio:.1f} to 1), "
         f"{report.seconds:.1f} s, {format_size(report.rate)}/s"
-        + (f", of which {format_size(report.resumed_bytes)} by an earlier run" if report.resumed_bytes else "")
+        + (
+            f", of which {format_size(report.resumed_bytes)} by an earlier run"
+            if report.resumed_bytes
+            else ""
+        )
         + (", [green]every value verified[/]" if report.verified else "")
     )
     notes: dict[str, list[str]] = {}

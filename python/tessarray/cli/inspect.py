@@ -11,35 +11,27 @@ from tessarray.conversion.size import format_size
 
 def describe(array: Any) -> dict[str, Any]:
     """One array as JSON-ready values; sizes in bytes."""
-    dims = array.metadata.dimension_names if hasattr(array, "metadata") else None
+    dims = array.dimension_names
     return {
         "kind": "array",
         "path": array.path,
-        "zarr_format": array.metadata.zarr_format,
+        "zarr_format": array.zarr_format,
         "shape": list(array.shape),
         "dtype": str(array.dtype),
         "dimension_names": list(dims) if dims is not None else None,
         "chunks": list(array.chunks),
         "shards": list(array.shards) if array.shards is not None else None,
-        "codecs": [_codec_text(codec) for codec in _codecs(array)],
-        "fill_value": array.fill_value,
+        "codecs": list(array.codecs),
+        "fill_value": _python(array.fill_value),
         "nbytes": int(array.nbytes),
-        "nbytes_stored": _stored(array),
+        "nbytes_stored": int(array.nbytes_stored()),
         "attributes": dict(array.attrs),
     }
 
 
-def _codecs(array: Any) -> list[Any]:
-    return list(getattr(array, "codecs", None) or getattr(array, "compressors", ()))
-
-
-def _codec_text(codec: Any) -> Any:
-    return codec if isinstance(codec, str | dict) else codec.to_dict() if hasattr(codec, "to_dict") else str(codec)
-
-
-def _stored(array: Any) -> int:
-    stored = array.nbytes_stored
-    return int(stored() if callable(stored) else stored)
+def _python(value: Any) -> Any:
+    """A NumPy scalar as the Python value that prints without its type."""
+    return value.item() if hasattr(value, "item") and value.dtype.kind in "biufc" else value
 
 
 def info(address: str, as_json: bool) -> None:
@@ -74,7 +66,18 @@ def _extents(values: list[int] | None) -> str:
 
 
 def _codec_line(codecs: list[Any]) -> str:
-    return ", ".join(str(codec.get("name", codec.get("id"))) if isinstance(codec, dict) else str(codec) for codec in codecs)
+    return ", ".join(_codec_text(codec) for codec in codecs)
+
+
+def _codec_text(codec: dict[str, Any]) -> str:
+    """A codec's name; of a sharding codec also the chain of its inner chunks, of a compressor its kind and level."""
+    settings = codec.get("configuration", {})
+    if codec["name"] == "sharding_indexed":
+        return f"shards of ({_codec_line(settings['codecs'])})"
+    about = [
+        str(settings[key]) for key in ("cname", "clevel", "level", "shuffle", "order") if key in settings
+    ]
+    return ":".join([codec["name"], *about])
 
 
 def _show_array(about: dict[str, Any]) -> None:
@@ -96,7 +99,7 @@ def _show_array(about: dict[str, Any]) -> None:
         "size": f"{format_size(about['nbytes'])}, stored in {format_size(about['nbytes_stored'])} ({ratio:.1f} to 1)",
     }
     for name, text in rows.items():
-        table.add_row(name, _plain(text))
+        table.add_row(name, _plain(str(text)))
     for name, value in about["attributes"].items():
         table.add_row(f"  {name}", _plain(str(value)[:200]))
     console().print(table)
@@ -111,12 +114,20 @@ def _plain(text: str) -> Any:
 def _show_group(address: str, attrs: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    table = Table(title=f"{address}: {len(rows)} arrays", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = Table(
+        title=f"{address}: {len(rows)} arrays",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
     for name in ("array", "shape", "dimensions", "type", "chunks", "shards", "size", "stored"):
         table.add_column(name, justify="right" if name in ("size", "stored") else "left")
     for row in rows:
         table.add_row(
-            _plain(row["path"].strip("/")), _extents(row["shape"]), _plain(", ".join(map(str, row["dimension_names"] or ["-"]))),
+            _plain(row["path"].strip("/")),
+            _extents(row["shape"]),
+            _plain(", ".join(map(str, row["dimension_names"] or ["-"]))),
             row["dtype"], _extents(row["chunks"]), _extents(row["shards"]), format_size(row["nbytes"]),
             format_size(row["nbytes_stored"]),
         )  # fmt: skip
@@ -133,7 +144,12 @@ def tree(address: str, as_json: bool) -> None:
     below = [] if hasattr(node, "shape") else walk(node)
     if as_json:
         kinds = [("", node), *below]
-        print_json([{"path": path, "kind": "array" if hasattr(n, "shape") else "group", **_brief(n)} for path, n in kinds])
+        print_json(
+            [
+                {"path": path, "kind": "array" if hasattr(n, "shape") else "group", **_brief(n)}
+                for path, n in kinds
+            ]
+        )
         return
     from rich.tree import Tree
 

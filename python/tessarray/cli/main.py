@@ -45,4 +45,6 @@ def one_line(error: BaseException) -> str:
     """An error as one line, with its kind if the text alone says little."""
     text = " ".join(str(error).split())
     # A KeyError's text is its key in quotes.
-    return text if len(text.split()) > 2 else f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return (
+        text if len(text.split()) > 2 else f"{type(error).__name__}: {text}" if text else type(error).__name__
+    )

@@ -39,7 +39,11 @@ def _take(array: Any, index: tuple[Any, ...]) -> Any:
 
 def summary(values: np.typing.NDArray[Any]) -> dict[str, Any]:
     """Shape, type, counts and, for numbers, minimum, maximum and mean of what is not NaN."""
-    found: dict[str, Any] = {"shape": list(values.shape), "dtype": str(values.dtype), "count": int(values.size)}
+    found: dict[str, Any] = {
+        "shape": list(values.shape),
+        "dtype": str(values.dtype),
+        "count": int(values.size),
+    }
     if values.dtype.kind in "iufb" and values.size:
         numbers = values.astype(np.float64) if values.dtype.kind in "fb" else values
         missing = int(np.isnan(numbers).sum()) if numbers.dtype.kind == "f" else 0

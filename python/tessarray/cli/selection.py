@@ -62,4 +62,6 @@ def _whole(node: ast.expr) -> int:
         sign, node = -1, node.operand
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return sign * node.value
-    raise OptionError(f"selection: expected a whole number, a slice, a list or '...', found '{ast.unparse(node)}'")
+    raise OptionError(
+        f"selection: expected a whole number, a slice, a list or '...', found '{ast.unparse(node)}'"
+    )

@@ -87,7 +87,12 @@ def attribute_types(attrs: Mapping[str, Any]) -> dict[str, str]:
     types = {}
     for name, value in attrs.items():
         kind = getattr(value, "dtype", None)
-        if name != "_FillValue" and kind is not None and kind.kind in "iuf" and kind not in (np.int64, np.float64):
+        if (
+            name != "_FillValue"
+            and kind is not None
+            and kind.kind in "iuf"
+            and kind not in (np.int64, np.float64)
+        ):
             types[name] = kind.newbyteorder("<").str
     return types
 

@@ -29,8 +29,8 @@ def block_extents(spec: ArraySpec, unit: Extents, memory: int) -> Extents:
     clipped = math.prod(min(n, u) for n, u in zip(spec.shape, unit, strict=True)) * spec.itemsize
     if clipped * COPIES > memory:
         raise OptionError(
-            f"array '{spec.path}': a stored unit of {unit} takes {clipped * COPIES >> 20} MiB on its way, more than the "
-            f"memory limit of {memory >> 20} MiB: choose smaller shards or chunks, or more memory"
+            f"array '{spec.path}': a stored unit of {unit} takes {clipped * COPIES >> 20} MiB on its way, more than "
+            f"the memory limit of {memory >> 20} MiB: choose smaller shards or chunks, or more memory"
         )
     one = max(math.prod(unit) * spec.itemsize, 1)
     natural = spec.chunk or (1,) * len(unit)
@@ -50,7 +50,7 @@ def _extend(start: Extents, counts: Extents, room: int) -> Extents:
 
 
 def regions(shape: Extents, block: Extents) -> Iterator[Region]:
-    """The blocks of an array in C order; one empty tuple for an array without dimensions; none if it has no elements."""
+    """The blocks of an array in C order; one empty tuple without dimensions; none if it has no elements."""
     starts = [range(0, extent, part) for extent, part in zip(shape, block, strict=True)]
     for corner in itertools.product(*starts):
         yield tuple(
@@ -61,4 +61,4 @@ def regions(shape: Extents, block: Extents) -> Iterator[Region]:
 
 def region_bytes(region: Region, itemsize: int) -> int:
     """Bytes of a region's values, not encoded."""
-    return math.prod(part.stop - part.start for part in region) * itemsize
+    return itemsize * math.prod(int(part.stop) - int(part.start) for part in region)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessarray.conversion._engine import TessarrayError
+from tessarray.errors import TessarrayError
 
 
 class ConversionError(TessarrayError):

@@ -40,7 +40,9 @@ class Journal:
         lines = list(_lines(folder / NAME))
         before = lines[0].get("settings") if lines else None
         if before is None:
-            raise ResumeError(f"{folder}: no journal of a conversion is in it; remove it or run without resume")
+            raise ResumeError(
+                f"{folder}: no journal of a conversion is in it; remove it or run without resume"
+            )
         # Through JSON, as the ones read were: tuples become lists.
         now = json.loads(json.dumps(settings))
         for name in sorted(now.keys() | before.keys()):
@@ -49,7 +51,9 @@ class Journal:
                     f"{folder}: {name} differs from the interrupted run: expected {before.get(name)}, found "
                     f"{now.get(name)}; use the same source and settings, or run without resume"
                 )
-        return cls(folder, settings, {(line["array"], line["block"]) for line in lines[1:] if "block" in line})
+        return cls(
+            folder, settings, {(line["array"], line["block"]) for line in lines[1:] if "block" in line}
+        )
 
     def finished(self, array: str, block: int) -> None:
         """Record a stored block; safe from any thread."""

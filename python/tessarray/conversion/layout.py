@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tessarray.conversion.errors import OptionError
 from tessarray.conversion.model import ArraySpec
@@ -39,9 +38,11 @@ class Layout:
 
 
 def grow(start: Extents, limit: Extents, room: int, axes: Sequence[int] | None = None) -> Extents:
-    """Double the shortest axis of `start` (of `axes`, the last at a tie) up to `limit` while it has <= `room` elements."""
+    """Double the shortest axis of `start` (of `axes`; the last at a tie) up to `limit`, within `room` elements."""
     extents = list(start)
-    open_axes = [axis for axis in (range(len(start)) if axes is None else axes) if extents[axis] < limit[axis]]
+    open_axes = [
+        axis for axis in (range(len(start)) if axes is None else axes) if extents[axis] < limit[axis]
+    ]
     while open_axes:
         axis = min(open_axes, key=lambda i: (extents[i], -i))
         grown = min(extents[axis] * 2, limit[axis])
@@ -94,7 +95,9 @@ def _explicit(choice: Choice, spec: ArraySpec, auto: Extents, what: str) -> Exte
     else:
         extents = tuple(int(part) for part in choice)
     if any(part < 1 and part != -1 for part in extents):
-        raise OptionError(f"{what} of '{spec.path}': expected extents of 1 or more (-1: the whole axis), found {extents}")
+        raise OptionError(
+            f"{what} of '{spec.path}': expected extents of 1 or more (-1: the whole axis), found {extents}"
+        )
     return tuple(n if part == -1 else part for part, n in zip(extents, map(_whole, spec.shape), strict=True))
 
 

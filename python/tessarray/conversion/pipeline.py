@@ -73,7 +73,9 @@ def run(blocks: Iterable[Block], work: Callable[[Block], None], threads: int, me
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _feed(pool: ThreadPoolExecutor, blocks: Iterator[Block], one: Callable[[Block], None], ahead: int) -> None:
+def _feed(
+    pool: ThreadPoolExecutor, blocks: Iterator[Block], one: Callable[[Block], None], ahead: int
+) -> None:
     """Keep `ahead` blocks submitted, so that a billion blocks need no list."""
     pending: set[Future[Any]] = set()
     for block in blocks:

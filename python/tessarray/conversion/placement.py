@@ -3,14 +3,14 @@
 1. `DST.partial/` is made, and locked for this process. Without `resume` an old one is removed first.
 2. Everything is written into it, with the journal.
 3. The copy is verified, if asked, and the journal removed.
-4. A store at DST that may be overwritten is renamed to `DST.replaced`; if the process dies here, the next run puts it back.
+4. A store at DST that may be overwritten is renamed to `DST.replaced`; if the process dies here, the next run puts it
+   back.
 5. `DST.partial/` (or the one file made of it) is renamed to DST, and `DST.replaced` is removed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from pathlib import Path
 from typing import IO, Any
@@ -52,7 +52,9 @@ class Placement:
             raise DestinationExistsError(f"{self.final}: already exists; pass overwrite to replace it")
         is_store = any((self.final / mark).exists() for mark in STORE_MARKS)
         if self.final.is_dir() and not is_store and any(self.final.iterdir()):
-            raise DestinationExistsError(f"{self.final}: is a folder but no array store, so it is not overwritten")
+            raise DestinationExistsError(
+                f"{self.final}: is a folder but no array store, so it is not overwritten"
+            )
 
     def _take_lock(self) -> None:
         self._lock = (self.partial / "lock").open("wb")
@@ -68,7 +70,7 @@ class Placement:
         if self.final.is_dir() or (self.final.exists() and product.is_dir()):
             remove(self.replaced)
             self.final.rename(self.replaced)
-        os.replace(product, self.final)
+        product.replace(self.final)
         remove(self.replaced)
         remove(self.partial)
 

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tessarray.conversion.blocks import block_extents, region_bytes, regions
 from tessarray.conversion.destinations import Destination, open_destination
@@ -42,7 +42,7 @@ def convert(
     exclude: str | Sequence[str] | None = None,
     progress: bool | Callable[[Progress], Any] = False,
     threads: int | None = None,
-    zarr_format: int = 3,
+    zarr_format: Literal[2, 3] = 3,
 ) -> ConversionReport:
     """Copy a file or a set of arrays into a store, block by block, and say what was done.
 
@@ -72,7 +72,12 @@ def convert(
     if limit < MINIMUM_MEMORY:
         raise OptionError(f"memory: expected {MINIMUM_MEMORY >> 20} MiB or more, found {limit} bytes")
     final = Path(dst).expanduser()
-    settings = {"chunks": chunks, "shards": shards, "compressors": repr(compressors), "memory": limit}
+    settings: dict[str, Any] = {
+        "chunks": chunks,
+        "shards": shards,
+        "compressors": repr(compressors),
+        "memory": limit,
+    }
     settings |= {"include": include, "exclude": exclude, "zarr_format": zarr_format}
     with contextlib.ExitStack() as stack:
         source = open_source(src)
@@ -86,7 +91,9 @@ def convert(
         stack.callback(destination.close)
         try:
             targets = _targets(source, destination, arrays, chunks, shards, limit)
-            journal = _prepare(placement, destination, groups, targets, settings | source.identity(), going_on)
+            journal = _prepare(
+                placement, destination, groups, targets, settings | source.identity(), going_on
+            )
         except BaseException:
             if not going_on:
                 placement.discard()
@@ -143,7 +150,8 @@ def _selected(
     kept = [
         spec
         for spec in arrays
-        if (include is None or _matches(spec.path, include)) and not (exclude and _matches(spec.path, exclude))
+        if (include is None or _matches(spec.path, include))
+        and not (exclude and _matches(spec.path, exclude))
     ]
     groups = list(source.groups())
     if include is not None:
@@ -152,7 +160,12 @@ def _selected(
 
 
 def _targets(
-    source: Source, destination: Destination, arrays: list[ArraySpec], chunks: Choice, shards: Choice, memory: int
+    source: Source,
+    destination: Destination,
+    arrays: list[ArraySpec],
+    chunks: Choice,
+    shards: Choice,
+    memory: int,
 ) -> list[Target]:
     targets = []
     for spec in arrays:
@@ -174,7 +187,9 @@ def _prepare(
 ) -> Journal:  # fmt: skip
     if going_on:
         if not destination.resumable:
-            raise OptionError(f"{placement.final}: a {destination.kind} file cannot be resumed; run without resume")
+            raise OptionError(
+                f"{placement.final}: a {destination.kind} file cannot be resumed; run without resume"
+            )
         journal = Journal.resume(placement.partial, settings)
         destination.reopen(targets)
         return journal

@@ -15,7 +15,11 @@ def differing(expected: NDArray, actual: NDArray, dtype: np.dtype[Any]) -> NDArr
     if dtype.kind in "TUSO":
         unequal = np.asarray(np.asarray(expected).astype(dtype) != np.asarray(actual).astype(dtype))
     else:
-        bits = np.dtype(f"u{dtype.itemsize}") if dtype.itemsize in (1, 2, 4, 8) else np.dtype(f"V{dtype.itemsize}")
+        bits = (
+            np.dtype(f"u{dtype.itemsize}")
+            if dtype.itemsize in (1, 2, 4, 8)
+            else np.dtype(f"V{dtype.itemsize}")
+        )
         left = np.ascontiguousarray(_native(expected, dtype)).view(bits)
         right = np.ascontiguousarray(_native(actual, dtype)).view(bits)
         unequal = np.asarray(left != right)

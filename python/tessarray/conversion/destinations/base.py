@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Destination(Protocol):
     lock: AbstractContextManager[Any]
 
     def check(self, spec: ArraySpec) -> list[str]:
-        """What of an array will not be kept as it is. Raises `UnsupportedVariableError`, with the reason as its text."""
+        """What of an array will not be kept. Raises `UnsupportedVariableError`, with the reason as its text."""
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         """Make groups and empty arrays, before any write."""
@@ -55,8 +55,8 @@ class Destination(Protocol):
         """Give files back; called in any case."""
 
 
-def open_destination(final: Path, folder: Path, compressors: Any, zarr_format: int) -> Destination:
-    """The destination for a name: `.nc`, `.nc4` and `.cdf` are netCDF-4, `.zip` a zipped Zarr, all else a Zarr folder."""
+def open_destination(final: Path, folder: Path, compressors: Any, zarr_format: Literal[2, 3]) -> Destination:
+    """The destination for a name: `.nc`, `.nc4`, `.cdf` are netCDF-4, `.zip` a zipped Zarr, else a Zarr folder."""
     suffix = final.suffix.lower()
     if suffix in (".nc", ".nc4", ".cdf"):
         from tessarray.conversion.destinations.netcdf import NetCDFDestination

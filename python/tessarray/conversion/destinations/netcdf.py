@@ -53,7 +53,9 @@ class NetCDFDestination:
                 self._groups[group.path] = made
                 notes[group.path] = group.attrs.get(NOTES, {})
                 _set_attrs(made, restore_types(group.attrs, notes[group.path].get("types", {}).get("", {})))
-            unlimited = {group.path: {*group.unlimited, *notes[group.path].get("unlimited", [])} for group in groups}
+            unlimited = {
+                group.path: {*group.unlimited, *notes[group.path].get("unlimited", [])} for group in groups
+            }
             for target in targets:
                 parent = target.spec.path.rpartition("/")[0]
                 types = notes.get(parent, {}).get("types", {})
@@ -81,14 +83,20 @@ class NetCDFDestination:
             attrs |= _time_attrs(spec.dtype)
         elif fill is not None:
             fill = None if encode_fill(fill, kind) is None else np.asarray(fill).astype(kind)[()]
-        options = {"chunksizes": chunks, **self._storage} if dims and kind is not str and 0 not in spec.shape else {}
+        options = (
+            {"chunksizes": chunks, **self._storage}
+            if dims and kind is not str and 0 not in spec.shape
+            else {}
+        )
         variable = group.createVariable(name or "data", kind, dims, fill_value=fill, **options)
         variable.set_auto_maskandscale(False)
         variable.set_auto_chartostring(False)
         _set_attrs(variable, attrs)
         self._variables[spec.path], self._specs[spec.path] = variable, spec
 
-    def _characters(self, parent: str, spec: ArraySpec, dims: list[str], chunks: list[int]) -> tuple[Any, Any, Any]:
+    def _characters(
+        self, parent: str, spec: ArraySpec, dims: list[str], chunks: list[int]
+    ) -> tuple[Any, Any, Any]:
         """Fixed-length bytes as an array of characters, with one more dimension if they are longer than one."""
         if spec.dtype.itemsize > 1:
             dims = [*dims, self._dimension(parent, f"string{spec.dtype.itemsize}", spec.dtype.itemsize, {})]
@@ -118,7 +126,9 @@ class NetCDFDestination:
         spec, variable = self._specs[path], self._variables[path]
         if spec.dtype.kind == "S":
             raw = np.ascontiguousarray(values).astype(spec.dtype)
-            values = raw.view("S1").reshape(raw.shape + ((spec.dtype.itemsize,) if spec.dtype.itemsize > 1 else ()))
+            values = raw.view("S1").reshape(
+                raw.shape + ((spec.dtype.itemsize,) if spec.dtype.itemsize > 1 else ())
+            )
         elif spec.dtype.kind == "T" or spec.dtype.kind == "U":
             values = np.asarray(values).astype(object)
         else:
@@ -152,7 +162,13 @@ class NetCDFDestination:
 
 
 def _as_stored(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
-    return values.astype(dtype) if values.dtype.kind in "b" else values.view(dtype) if values.dtype.kind in "mM" else values
+    return (
+        values.astype(dtype)
+        if values.dtype.kind in "b"
+        else values.view(dtype)
+        if values.dtype.kind in "mM"
+        else values
+    )
 
 
 def _deflate(compressors: Any) -> dict[str, Any]:
@@ -163,12 +179,18 @@ def _deflate(compressors: Any) -> dict[str, Any]:
     name, _, level = str(text).partition(":")
     if name not in ("deflate", "zlib", "gzip", "zstd") or (level and not level.isdigit()):
         raise OptionError(f"codec '{compressors}': a netCDF-4 file takes none, deflate:LEVEL or zstd:LEVEL")
-    return {"compression": "zstd" if name == "zstd" else "zlib", "complevel": int(level or 4), "shuffle": True}
+    return {
+        "compression": "zstd" if name == "zstd" else "zlib",
+        "complevel": int(level or 4),
+        "shuffle": True,
+    }
 
 
 def _dims(spec: ArraySpec) -> tuple[str, ...]:
     name = spec.path.rpartition("/")[2] or "data"
-    return spec.dims if spec.dims is not None else tuple(f"{name}_dim{axis}" for axis in range(len(spec.shape)))
+    return (
+        spec.dims if spec.dims is not None else tuple(f"{name}_dim{axis}" for axis in range(len(spec.shape)))
+    )
 
 
 def _upwards(path: str) -> list[str]:
@@ -181,7 +203,9 @@ def _time_attrs(dtype: np.dtype[Any]) -> dict[str, str]:
     names = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds"}
     names |= {"us": "microseconds", "ns": "nanoseconds"}
     if count != 1 or unit not in names:
-        raise OptionError(f"times in units of {count} {unit}: netCDF-4 counts days, hours, minutes, seconds or parts of one")
+        raise OptionError(
+            f"times in units of {count} {unit}: netCDF-4 counts days, hours, minutes, seconds or parts of one"
+        )
     if dtype.kind == "m":
         return {"units": names[unit], "dtype": f"timedelta64[{unit}]"}
     return {"units": f"{names[unit]} since 1970-01-01", "calendar": "proleptic_gregorian"}

@@ -7,16 +7,15 @@ import zipfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from tessarray.conversion import _engine as tessarray
+import tessarray
 from tessarray.conversion.attributes import NOTES, attribute_types, encode_fill, to_json
 from tessarray.conversion.destinations.base import Target
 from tessarray.conversion.errors import UnsupportedVariableError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
-from tessarray.conversion.sources.zarr import V2_DIMENSIONS
 
 STORE = "store"
 
@@ -28,7 +27,7 @@ class ZarrDestination:
     resumable = True
     lock: AbstractContextManager[Any] = contextlib.nullcontext()
 
-    def __init__(self, folder: Path, compressors: Any, zarr_format: int, zipped: bool) -> None:
+    def __init__(self, folder: Path, compressors: Any, zarr_format: Literal[2, 3], zipped: bool) -> None:
         self.sharding = zarr_format == 3
         self._folder, self._store = folder, folder / STORE
         self._compressors, self._format, self._zipped = compressors, zarr_format, zipped
@@ -46,12 +45,18 @@ class ZarrDestination:
         lost = []
         if "_FillValue" in spec.attrs and encode_fill(spec.attrs["_FillValue"], dtype) is None:
             if dtype.kind in "ST" and self._format == 3:
-                lost.append("_FillValue of text is kept as the Zarr fill value alone (xarray reads no other from Zarr v3)")
+                lost.append(
+                    "_FillValue of text is kept as the Zarr fill value alone (xarray reads no other from Zarr v3)"
+                )
             elif dtype.kind not in "ST":
                 lost.append(f"_FillValue {spec.attrs['_FillValue']} is no {dtype}: left out")
-        narrow = [n for n in ("scale_factor", "add_offset") if np.asarray(spec.attrs.get(n, 0)).dtype == np.float32]
+        narrow = [
+            n for n in ("scale_factor", "add_offset") if np.asarray(spec.attrs.get(n, 0)).dtype == np.float32
+        ]
         if narrow and dtype.itemsize < 4:
-            lost.append(f"{' and '.join(narrow)}: JSON keeps the value but not float32, so xarray unpacks to float64")
+            lost.append(
+                f"{' and '.join(narrow)}: JSON keeps the value but not float32, so xarray unpacks to float64"
+            )
         return lost
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
@@ -85,9 +90,6 @@ class ZarrDestination:
         if self._format == 3:
             fill = encode_fill(spec.attrs["_FillValue"], spec.dtype) if "_FillValue" in spec.attrs else None
             attrs |= {"_FillValue": fill} if fill is not None else {}
-            options["dimension_names"] = spec.dims
-        elif spec.dims is not None:
-            attrs[V2_DIMENSIONS] = list(spec.dims)
         if self._compressors != "auto":
             options["compressors"] = self._compressors
         return tessarray.create_array(
@@ -100,6 +102,7 @@ class ZarrDestination:
             fill_value=_fill_value(spec),
             zarr_format=self._format,
             attributes=attrs,
+            dimension_names=spec.dims,
             **options,
         )
 

@@ -14,7 +14,7 @@ from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 
 # The netCDF and HDF5 C libraries are not safe to call from two threads, whatever the file.
-LIBRARY_LOCK = threading.RLock()
+LIBRARY_LOCK: AbstractContextManager[Any] = threading.RLock()
 
 
 class BaseSource:
@@ -65,4 +65,6 @@ def need(module: str, what: str) -> Any:
 
 def contiguous_chunk(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The natural chunk of values that lie flat: one slab along the first axis."""
-    return (1, *(max(extent, 1) for extent in shape[1:])) if len(shape) > 1 else tuple(max(n, 1) for n in shape)
+    return (
+        (1, *(max(extent, 1) for extent in shape[1:])) if len(shape) > 1 else tuple(max(n, 1) for n in shape)
+    )

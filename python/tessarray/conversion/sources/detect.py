@@ -28,7 +28,9 @@ def open_source(src: Any) -> Source:
         from tessarray.conversion.sources.memory import MappingSource
 
         return MappingSource(src)
-    raise FormatError(f"source: expected a path, an xarray.Dataset or a mapping of arrays, found {type(src).__name__}")
+    raise FormatError(
+        f"source: expected a path, an xarray.Dataset or a mapping of arrays, found {type(src).__name__}"
+    )
 
 
 def _open_path(path: Path, given: str) -> Source:

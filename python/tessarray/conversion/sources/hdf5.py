@@ -55,7 +55,9 @@ class HDF5Source(FileSource):
                 continue
             item = group[name]
             if isinstance(item, self._h5py.Group) and self._address(item) in self._seen:
-                self.warnings.append(f"{path}: a group that is in the file under another name is not copied twice")
+                self.warnings.append(
+                    f"{path}: a group that is in the file under another name is not copied twice"
+                )
                 continue
             yield path, item
 

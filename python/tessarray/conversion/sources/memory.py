@@ -19,7 +19,9 @@ class MappingSource(BaseSource):
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__("<mapping>")
         self._values = {
-            name.strip("/"): value if hasattr(value, "shape") and hasattr(value, "dtype") else np.asarray(value)
+            name.strip("/"): value
+            if hasattr(value, "shape") and hasattr(value, "dtype")
+            else np.asarray(value)
             for name, value in values.items()
         }
 
@@ -32,7 +34,9 @@ class MappingSource(BaseSource):
 
     def arrays(self) -> list[ArraySpec]:
         return [
-            ArraySpec(path, tuple(value.shape), np.dtype(value.dtype), chunk=contiguous_chunk(tuple(value.shape)))
+            ArraySpec(
+                path, tuple(value.shape), np.dtype(value.dtype), chunk=contiguous_chunk(tuple(value.shape))
+            )
             for path, value in self._values.items()
         ]
 

@@ -68,15 +68,17 @@ class NetCDFSource(FileSource):
 
     def _dtype(self, path: str, variable: Any) -> np.dtype[Any]:
         if variable.dtype is str:
-            return np.dtypes.StringDType()
+            return np.dtype(np.dtypes.StringDType())
         datatype = variable.datatype
         if isinstance(datatype, self._module.EnumType):
             self.warnings.append(f"{path}: the names of enum '{datatype.name}' are not kept, its numbers are")
-            return np.dtype(datatype.dtype)
+            enum: np.dtype[Any] = np.dtype(datatype.dtype)
+            return enum
         if isinstance(datatype, self._module.VLType | self._module.CompoundType):
             # The spec can still be listed; what refuses it names the variable.
             return np.dtype(object)
-        return np.dtype(variable.dtype)
+        dtype: np.dtype[Any] = np.dtype(variable.dtype)
+        return dtype
 
     def read(self, path: str, region: Region) -> NDArray:
         with self.lock:

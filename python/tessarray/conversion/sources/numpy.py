@@ -50,7 +50,9 @@ class NpzSource(FileSource):
         self._loaded: dict[str, NDArray] = {}
         try:
             self._zip = zipfile.ZipFile(path)
-            self._specs = [self._spec(info) for info in self._zip.infolist() if info.filename.endswith(".npy")]
+            self._specs = [
+                self._spec(info) for info in self._zip.infolist() if info.filename.endswith(".npy")
+            ]
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
             raise FormatError(f"{path}: not readable as npz: {error}") from error
 
@@ -60,7 +62,9 @@ class NpzSource(FileSource):
             shape, dtype = _header(member)
         # A deflated member cannot be entered in the middle: one read takes it all.
         flat = info.compress_type == zipfile.ZIP_STORED
-        return ArraySpec(name, shape, dtype, chunk=contiguous_chunk(shape) if flat else tuple(max(n, 1) for n in shape))
+        return ArraySpec(
+            name, shape, dtype, chunk=contiguous_chunk(shape) if flat else tuple(max(n, 1) for n in shape)
+        )
 
     def groups(self) -> list[GroupSpec]:
         return [GroupSpec("")]
@@ -80,7 +84,9 @@ class NpzSource(FileSource):
             with self._zip.open(info) as member:
                 shape, dtype = _header(member)
                 skipped = member.tell()
-            return np.memmap(self.path, dtype, "r", _data_offset(self.path, info) + skipped, shape, _order(self._zip, info))
+            return np.memmap(
+                self.path, dtype, "r", _data_offset(self.path, info) + skipped, shape, _order(self._zip, info)
+            )
         with self._zip.open(info) as member:
             return np.asarray(npy_format.read_array(member, allow_pickle=False))
 

@@ -40,7 +40,9 @@ class TiffSource(FileSource):
         self._flat = {name: self._map(item) for name, item in self._series.items()}
         for name, item in self._series.items():
             if len(item.levels) > 1:
-                self.warnings.append(f"{name or path.name}: of {len(item.levels)} resolutions, the full one is copied")
+                self.warnings.append(
+                    f"{name or path.name}: of {len(item.levels)} resolutions, the full one is copied"
+                )
 
     def _map(self, series: Any) -> NDArray | None:
         if series.dataoffset is None or series.dtype is None:
@@ -55,7 +57,9 @@ class TiffSource(FileSource):
         specs = []
         for name, series in self._series.items():
             shape = tuple(int(n) for n in series.shape)
-            dims = tuple(axis.lower() for axis in series.axes) if len(set(series.axes)) == len(shape) else None
+            dims = (
+                tuple(axis.lower() for axis in series.axes) if len(set(series.axes)) == len(shape) else None
+            )
             chunk = contiguous_chunk(shape) if self._flat[name] is not None else _page_chunk(series)
             attrs = {"tiff_description": series.keyframe.description} if series.keyframe.description else {}
             specs.append(ArraySpec(name, shape, np.dtype(series.dtype), dims, attrs, None, chunk))
@@ -88,7 +92,9 @@ class TiffSource(FileSource):
 
 
 def _named(series: list[Any]) -> dict[str, Any]:
-    names = [re.sub(r"[^\w.-]+", "_", item.name).strip("._") or f"series_{at}" for at, item in enumerate(series)]
+    names = [
+        re.sub(r"[^\w.-]+", "_", item.name).strip("._") or f"series_{at}" for at, item in enumerate(series)
+    ]
     if len(set(names)) < len(names):
         names = [f"{name}_{at}" for at, name in enumerate(names)]
     return dict(zip(names, series, strict=True))

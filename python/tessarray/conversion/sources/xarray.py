@@ -1,4 +1,4 @@
-"""Whatever xarray opens (GRIB, old HDF4, OPeNDAP, ...), not decoded; and `xarray.Dataset` objects, encoded as xarray would."""
+"""Whatever xarray opens (GRIB, HDF4, ...), not decoded; and `xarray.Dataset` objects, encoded as xarray would."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class DatasetSource(BaseSource):
 
     kind = "xarray"
 
-    def __init__(self, label: str, variables: dict[str, Any], attrs: dict[str, Any], owner: Any = None) -> None:
+    def __init__(
+        self, label: str, variables: dict[str, Any], attrs: dict[str, Any], owner: Any = None
+    ) -> None:
         super().__init__(label)
         self.lock = threading.RLock()
         self._variables, self._attributes, self._owner = variables, attrs, owner
@@ -31,7 +33,9 @@ class DatasetSource(BaseSource):
             xarray = need("xarray", given)
             dataset = xarray.open_dataset(given, decode_cf=False, cache=False, chunks=None)
         except FormatError as error:
-            raise FormatError(f"{given}: unknown format (neither netCDF, HDF5, Zarr, npy nor TIFF)") from error
+            raise FormatError(
+                f"{given}: unknown format (neither netCDF, HDF5, Zarr, npy nor TIFF)"
+            ) from error
         except Exception as error:  # backends raise what they like
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise FormatError(
@@ -49,7 +53,8 @@ class DatasetSource(BaseSource):
             raise FormatError(f"source: expected an xarray.Dataset, found {type(dataset).__name__}")
         variables, attrs = xarray.conventions.encode_dataset_coordinates(dataset)
         encoded = {
-            str(name): xarray.conventions.encode_cf_variable(variable, name=name) for name, variable in variables.items()
+            str(name): xarray.conventions.encode_cf_variable(variable, name=name)
+            for name, variable in variables.items()
         }
         return cls("<xarray.Dataset>", encoded, dict(attrs))
 

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tessarray.conversion import _engine as tessarray
+import tessarray
 from tessarray.conversion.attributes import NOTES, decode_fill
 from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 from tessarray.conversion.sources.base import FileSource
-
-# Where Zarr v2, by xarray's convention, keeps dimension names.
-V2_DIMENSIONS = "_ARRAY_DIMENSIONS"
 
 
 class ZarrSource(FileSource):
@@ -33,7 +30,7 @@ class ZarrSource(FileSource):
         self.kind = f"Zarr v{self._format}"
 
     def _visit(self, path: str, node: Any, is_text_fill: bool = False) -> None:
-        self._format = node.metadata.zarr_format
+        self._format = node.zarr_format
         if isinstance(node, tessarray.Array):
             self._arrays[path] = node
             self._specs.append(self._spec(path, node, is_text_fill))
@@ -46,7 +43,7 @@ class ZarrSource(FileSource):
 
     def _spec(self, path: str, array: Any, is_text_fill: bool) -> ArraySpec:
         attrs = dict(array.attrs)
-        dims = attrs.pop(V2_DIMENSIONS, None) if self._format == 2 else array.metadata.dimension_names
+        dims = array.dimension_names
         if self._format == 2 and dims is not None and array.fill_value is not None:
             # Beside dimension names, xarray takes the fill value of v2 for `_FillValue`.
             attrs.setdefault("_FillValue", array.fill_value)
@@ -56,7 +53,9 @@ class ZarrSource(FileSource):
             attrs["_FillValue"] = decode_fill(attrs["_FillValue"], np.dtype(array.dtype))
         names = tuple(dims) if dims is not None and all(dim is not None for dim in dims) else None
         chunk = tuple(array.shards or array.chunks)
-        return ArraySpec(path, tuple(array.shape), np.dtype(array.dtype), names, attrs, array.fill_value, chunk)
+        return ArraySpec(
+            path, tuple(array.shape), np.dtype(array.dtype), names, attrs, array.fill_value, chunk
+        )
 
     def groups(self) -> list[GroupSpec]:
         return self._groups
@@ -70,5 +69,10 @@ class ZarrSource(FileSource):
     def identity(self) -> dict[str, Any]:
         if self.path.is_file():
             return super().identity()
-        documents = [found for name in ("zarr.json", ".zgroup", ".zarray") if (found := self.path / name).exists()]
-        return {"source": str(self.path.resolve()), "mtime_ns": [found.stat().st_mtime_ns for found in documents]}
+        documents = [
+            found for name in ("zarr.json", ".zgroup", ".zarray") if (found := self.path / name).exists()
+        ]
+        return {
+            "source": str(self.path.resolve()),
+            "mtime_ns": [found.stat().st_mtime_ns for found in documents],
+        }

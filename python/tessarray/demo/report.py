@@ -1,0 +1,57 @@
+"""What the demonstration prints: a table, and in words where Tessarray is faster and where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tessarray.conversion.size import format_size
+from tessarray.demo.choice import Query, text
+from tessarray.demo.race import Times
+
+
+def table(times: list[Times], queries: list[Query]) -> Any:
+    """A rich table: a row for each system, the best time of each query in bold green."""
+    from rich.table import Table
+
+    made = Table(
+        title="Median milliseconds (less is better), answers equal bit for bit",
+        title_style="bold",
+        title_justify="left",
+    )
+    made.add_column("system")
+    made.add_column("layout")
+    for query in queries:
+        made.add_column(f"{query.name}\n[dim]{query.words}[/]", justify="right")
+    made.add_column("on disk", justify="right")
+    best = {q.name: min(t.median for t in times if t.query.name == q.name) for q in queries}
+    for name in dict.fromkeys(t.system.name for t in times):
+        own = {t.query.name: t for t in times if t.system.name == name}
+        cells = [_cell(own[q.name].median, best[q.name]) for q in queries]
+        system = own[queries[0].name].system
+        made.add_row(f"[bold]{name}[/]", system.layout, *cells, format_size(system.stored))
+    return made
+
+
+def _cell(seconds: float, best: float) -> str:
+    shown = milliseconds(seconds)
+    return f"[bold green]{shown}[/]" if seconds == best else shown
+
+
+def milliseconds(seconds: float) -> str:
+    """Seconds as milliseconds with three significant digits or so."""
+    value = seconds * 1e3
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def verdicts(times: list[Times], queries: list[Query]) -> list[str]:
+    """A sentence for each query and rival: how much faster, or slower, Tessarray is, of medians."""
+    lines = []
+    for query in queries:
+        own = next(t for t in times if t.query.name == query.name and t.system.name == "Tessarray")
+        parts = []
+        for rival in (t for t in times if t.query.name == query.name and t.system.name != "Tessarray"):
+            ratio = rival.median / own.median
+            word = "faster" if ratio >= 1 else "SLOWER"
+            parts.append(f"{max(ratio, 1 / ratio):.1f} times {word} than {rival.system.name}")
+        lines.append(f"{query.name} {text(query.index)}: Tessarray is {', '.join(parts) or 'alone'}")
+    return lines
