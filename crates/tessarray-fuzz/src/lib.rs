@@ -18,10 +18,13 @@ pub use mutate::{Mutator, Random};
 /// What became of an input: accepted, or refused with this message.
 pub type Outcome = Result<(), String>;
 
+/// What runs one input.
+pub type Run = Box<dyn Fn(&[u8]) -> Outcome>;
+
 /// A named decoder and good inputs for it to start from.
 pub struct Target {
     pub name: String,
-    pub run: Box<dyn Fn(&[u8]) -> Outcome>,
+    pub run: Run,
     pub seeds: Vec<Vec<u8>>,
 }
 

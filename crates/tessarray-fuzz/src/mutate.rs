@@ -65,7 +65,7 @@ impl Mutator {
     }
 
     /// The next input: one of the corpus with one to four changes.
-    pub fn next(&mut self) -> Vec<u8> {
+    pub fn next_input(&mut self) -> Vec<u8> {
         let mut input = self.pick();
         for _ in 0..=self.random.below(4) {
             self.change(&mut input);
@@ -131,7 +131,7 @@ mod tests {
     fn equal_seeds_give_equal_inputs() {
         let run = |seed| {
             let mut mutator = Mutator::new(seed, vec![vec![1; 50], Vec::new()]);
-            (0..1000).map(|_| mutator.next()).collect::<Vec<_>>()
+            (0..1000).map(|_| mutator.next_input()).collect::<Vec<_>>()
         };
         assert_eq!(run(7), run(7));
         assert_ne!(run(7), run(8));
@@ -140,6 +140,6 @@ mod tests {
     #[test]
     fn no_seed_is_no_reason_to_stop() {
         let mut mutator = Mutator::new(1, Vec::new());
-        assert!((0..1000).any(|_| !mutator.next().is_empty()));
+        assert!((0..1000).any(|_| !mutator.next_input().is_empty()));
     }
 }

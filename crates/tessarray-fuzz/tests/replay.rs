@@ -48,7 +48,7 @@ fn replay(target: &Target, seed: u64, seconds: u64) -> (u64, usize) {
     while inputs == 0 || start.elapsed() < Duration::from_secs(seconds) {
         for _ in 0..64 {
             inputs += 1;
-            let input = mutator.next();
+            let input = mutator.next_input();
             let begun = Instant::now();
             let outcome = run(target, &input);
             assert!(begun.elapsed() < Duration::from_secs(10), "{}: hangs on {}", target.name, hex(&input));

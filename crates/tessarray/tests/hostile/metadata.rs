@@ -288,3 +288,27 @@ fn a_group_with_a_bad_member_says_which() -> Result<()> {
     assert!(matches!(Array::open(&session(), store, "b"), Err(ArrayError::WrongNode { .. })));
     Ok(())
 }
+
+#[test]
+#[ignore = "engine bug: a plan costs 90 bytes for every chunk along an axis, whatever the chunk holds"]
+fn a_read_of_millions_of_tiny_chunks_costs_little_beyond_its_output() {
+    let alone = memory::alone();
+    let n = 1 << 22;
+    let store = store(&[(KEY, sizes(&[n], &[1], &bytes()).as_bytes())]);
+    let array = open(&store).unwrap();
+    let (found, peak) = memory::peak(&alone, || array.read_bytes(&Selection::all(&[n])).unwrap().len());
+    assert!(found as u64 == n && peak <= n as usize + super::MARGIN, "{} MiB", peak >> 20);
+}
+
+#[test]
+#[ignore = "engine bug: a write into a shard costs 170 bytes for every inner chunk in it, touched or not"]
+fn a_write_of_one_element_costs_its_shard_and_its_index() {
+    let alone = memory::alone();
+    let n = 1 << 20;
+    let store = store(&[(KEY, sizes(&[n], &[n], &sharded(&[1])).as_bytes())]);
+    let array = open(&store).unwrap();
+    let (result, peak) = memory::peak(&alone, || array.write_bytes(&Selection::region(&[5], &[1]), &[1]));
+    result.unwrap();
+    // The index twice: as numbers and as bytes.
+    assert!(peak <= n as usize + 2 * 24 * n as usize + super::MARGIN, "{} MiB", peak >> 20);
+}
