@@ -149,11 +149,12 @@ def test_netcdf_converts_with_every_value_and_dimension(tmp_path, kind, suffix):
     assert sorted(item.name for item in tmp_path.iterdir()) == sorted(["in.nc", target.name])
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("kind", NETCDF)
-def test_xarray_sees_no_difference_between_a_netcdf_file_and_its_copy(tmp_path, kind):
+def test_xarray_sees_no_difference_between_a_netcdf_file_and_its_copy(tmp_path, kind, zarr_format):
     source, target = tmp_path / "in.nc", tmp_path / "out.zarr"
     NETCDF[kind](source)
-    tessarray.convert(source, target, verify=True)
+    tessarray.convert(source, target, verify=True, zarr_format=zarr_format)
     groups = [None] if kind == "netCDF-3" else [None, "wind", "wind/deep"]
     for group in groups:
         with (
