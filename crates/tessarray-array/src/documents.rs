@@ -120,10 +120,20 @@ pub(crate) fn kind(node: &Node) -> &'static str {
     }
 }
 
+/// Deletes the documents that make a prefix a node.
+pub(crate) fn forget(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<()> {
+    for name in [V3, V2_ARRAY, V2_GROUP, V2_CONSOLIDATED] {
+        store.delete(&prefix.key(name)?)?;
+    }
+    Ok(())
+}
+
 /// Refuses, or removes, what is at a path.
 pub(crate) fn make_room(store: &Arc<dyn Store>, path: &str, overwrite: bool, limits: &Limits) -> Result<()> {
     let prefix = Prefix::from_path(path)?;
     if overwrite {
+        // What makes it a node goes first: a removal that stops half way must not show deleted chunks as fill.
+        forget(store, &prefix)?;
         return Ok(store.delete_prefix(&prefix)?);
     }
     match load(store, &prefix, limits)? {

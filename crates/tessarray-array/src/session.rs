@@ -143,6 +143,11 @@ impl Session {
         }
     }
 
+    /// Whether the caller is one of this session's workers.
+    pub(crate) fn on_worker(&self) -> bool {
+        matches!(self.process().pool.get(), Some(Ok(pool)) if pool.current_thread_index().is_some())
+    }
+
     /// Runs `n` numbered jobs on threads made for them, in order of their number, and gives the results in that order.
     ///
     /// For work under a store lock: it must not wait for the pool, whose workers may all be waiting for the lock.

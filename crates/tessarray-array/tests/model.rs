@@ -1,5 +1,7 @@
 //! Any sequence of writes, appends and resizes, read back by any selection, equals a plain in-memory model.
 
+#![allow(clippy::unwrap_used)] // a failure here is a failed test
+
 use proptest::prelude::*;
 use std::sync::Arc;
 use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Session, ShardChoice};
@@ -114,7 +116,7 @@ fn run(store: Arc<dyn Store>, layout: u8, chunks: &[u64], factors: &[u64], fortr
         (0..n)
             .map(|_| {
                 counter = counter.wrapping_add(1);
-                if counter % 5 == 0 { FILL } else { counter }
+                if counter.is_multiple_of(5) { FILL } else { counter }
             })
             .collect()
     };

@@ -1,6 +1,10 @@
 //! One axis of a selection, cut at chunk boundaries.
+//!
+//! A range is cut by arithmetic, when a part is asked for, so that a plan of any number of chunks is three numbers an
+//! axis; a list is sorted and cut once.
 
 use crate::AxisSelection;
+use crate::strided::Strided;
 use std::ops::Range;
 
 /// The elements of one part: where they lie in the chunk, and where they go in the output.
@@ -20,84 +24,110 @@ pub struct AxisPart {
     pub run: Run,
 }
 
-impl AxisPart {
-    /// Elements of the part.
-    pub fn len(&self) -> u64 {
-        match &self.run {
-            Run::Strided { len, .. } => *len,
-            Run::Listed(range) => range.len() as u64,
-        }
-    }
-
-    /// Never: a part has at least one element.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 /// One axis of a selection, cut into parts, one a touched chunk, in the order of the chunks (descending for negative
 /// steps).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisPlan {
-    pub parts: Vec<AxisPart>,
-    /// For lists: (index in chunk, index in output), sorted by array index, then by output index.
-    pub pairs: Vec<(u64, u64)>,
+    chunk: u64,
+    cut: Cut,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Cut {
+    Strided(Strided),
+    /// Pairs are (index in chunk, index in output), sorted by array index, then by output index.
+    Listed {
+        parts: Vec<(u64, Range<usize>)>,
+        pairs: Vec<(u64, u64)>,
+    },
 }
 
 impl AxisPlan {
-    /// Cuts a checked selection at multiples of `chunk`. Costs one part a touched chunk; a list is sorted once.
+    /// Cuts a checked selection at multiples of `chunk`. A list is sorted once; a range costs nothing.
     pub fn new(selection: &AxisSelection, chunk: u64) -> Self {
         let chunk = chunk.max(1);
-        match selection {
-            AxisSelection::Range { start, step, len } => Self::strided(*start, *step, *len, chunk),
+        let cut = match selection {
+            AxisSelection::Range { start, step, len } => {
+                Cut::Strided(Strided { start: *start, step: *step, len: *len })
+            }
             AxisSelection::List(list) => match progression(list) {
-                Some((start, step)) => Self::strided(start, step, list.len() as u64, chunk),
-                None => Self::listed(list, chunk),
+                Some((start, step)) => Cut::Strided(Strided { start, step, len: list.len() as u64 }),
+                None => listed(list, chunk),
             },
+        };
+        Self { chunk, cut }
+    }
+
+    /// How many parts there are.
+    pub fn len(&self) -> usize {
+        match &self.cut {
+            Cut::Strided(range) => range.pieces(self.chunk) as usize,
+            Cut::Listed { parts, .. } => parts.len(),
         }
     }
 
-    fn strided(start: u64, step: i64, len: u64, chunk: u64) -> Self {
-        let stride = step.unsigned_abs().max(1);
-        let mut parts = Vec::new();
-        let mut position = start;
-        let mut out = 0;
-        while out < len {
-            let first = position % chunk;
-            let fits = if step > 0 { (chunk - 1 - first) / stride + 1 } else { first / stride + 1 };
-            let n = fits.min(len - out);
-            parts.push(AxisPart { chunk: position / chunk, run: Run::Strided { first, step, len: n, out } });
-            out += n;
-            let moved = n.saturating_mul(stride);
-            position = if step > 0 { position.saturating_add(moved) } else { position.saturating_sub(moved) };
-        }
-        Self { parts, pairs: Vec::new() }
+    /// Whether nothing is selected.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    fn listed(list: &[u64], chunk: u64) -> Self {
-        let mut sorted: Vec<(u64, u64)> = list.iter().zip(0..).map(|(&index, out)| (index, out)).collect();
-        sorted.sort_unstable();
-        let mut parts: Vec<AxisPart> = Vec::new();
-        let mut begin = 0;
-        while begin < sorted.len() {
-            let here = sorted[begin].0 / chunk;
-            let n = sorted[begin..].partition_point(|(index, _)| index / chunk == here);
-            parts.push(AxisPart { chunk: here, run: Run::Listed(begin..begin + n) });
-            begin += n;
+    /// Part number `i`, below [`len`](Self::len).
+    pub fn part(&self, i: usize) -> AxisPart {
+        match &self.cut {
+            Cut::Strided(range) => {
+                let piece = range.piece(i as u64, self.chunk);
+                let first = range.at(piece.first) % self.chunk;
+                let run = Run::Strided { first, step: range.step, len: piece.len, out: piece.first };
+                AxisPart { chunk: piece.index, run }
+            }
+            Cut::Listed { parts, .. } => AxisPart { chunk: parts[i].0, run: Run::Listed(parts[i].1.clone()) },
         }
-        for (index, _) in &mut sorted {
-            *index %= chunk;
+    }
+
+    /// The pairs of a listed run: (index in chunk, index in output).
+    pub fn pairs(&self, range: &Range<usize>) -> &[(u64, u64)] {
+        match &self.cut {
+            Cut::Strided(_) => &[],
+            Cut::Listed { pairs, .. } => pairs.get(range.clone()).unwrap_or_default(),
         }
-        Self { parts, pairs: sorted }
+    }
+
+    /// The parts of `range`, grouped by coarse chunks that span `ratio` chunks each.
+    pub fn groups(&self, range: &Range<usize>, ratio: u64) -> AxisGroups {
+        let ratio = ratio.max(1);
+        match &self.cut {
+            Cut::Strided(whole) => {
+                let elements = if range.is_empty() {
+                    Strided { len: 0, ..*whole }
+                } else {
+                    let first = whole.piece(range.start as u64, self.chunk).first;
+                    let last = whole.piece(range.end as u64 - 1, self.chunk);
+                    Strided { start: whole.at(first), step: whole.step, len: last.first + last.len - first }
+                };
+                let size = self.chunk.saturating_mul(ratio);
+                AxisGroups(Groups::Strided { elements, base: range.start, chunk: self.chunk, size })
+            }
+            Cut::Listed { parts, .. } => {
+                let mut groups: Vec<(u64, Range<usize>)> = Vec::new();
+                for i in range.clone() {
+                    let coarse = parts[i].0 / ratio;
+                    match groups.last_mut() {
+                        Some((last, range)) if *last == coarse => range.end = i + 1,
+                        _ => groups.push((coarse, i..i + 1)),
+                    }
+                }
+                AxisGroups(Groups::Listed(groups))
+            }
+        }
     }
 
     /// Whether a part takes every element of its chunk that lies inside an axis of `extent` elements.
-    pub fn covers(&self, part: &AxisPart, extent: u64, chunk: u64) -> bool {
-        let inside = chunk.min(extent.saturating_sub(part.chunk.saturating_mul(chunk)));
+    pub fn covers(&self, part: &AxisPart, extent: u64) -> bool {
+        let inside = self.chunk.min(extent.saturating_sub(part.chunk.saturating_mul(self.chunk)));
         match &part.run {
             Run::Strided { step, len, .. } => *len == inside && (step.unsigned_abs() == 1 || inside == 1),
             Run::Listed(range) => {
-                let pairs = &self.pairs[range.clone()];
+                let pairs = self.pairs(range);
                 let repeats = pairs.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
                 (pairs.len() - repeats) as u64 == inside
             }
@@ -105,13 +135,69 @@ impl AxisPlan {
     }
 }
 
-/// How many of the leading `parts` lie in the same coarse chunk, which spans `ratio` chunks of the plan.
-pub fn group_len(parts: &[AxisPart], ratio: u64) -> usize {
-    let ratio = ratio.max(1);
-    match parts.first() {
-        None => 0,
-        Some(first) => parts.iter().take_while(|part| part.chunk / ratio == first.chunk / ratio).count(),
+/// The parts of an axis, grouped by coarser chunks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisGroups(Groups);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Groups {
+    Strided { elements: Strided, base: usize, chunk: u64, size: u64 },
+    Listed(Vec<(u64, Range<usize>)>),
+}
+
+impl AxisGroups {
+    /// How many groups there are.
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Groups::Strided { elements, size, .. } => elements.pieces(*size),
+            Groups::Listed(groups) => groups.len() as u64,
+        }
     }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Group number `i`: the coarse chunk's index, and its parts.
+    pub fn get(&self, i: u64) -> (u64, Range<usize>) {
+        match &self.0 {
+            Groups::Strided { elements, base, chunk, size } => {
+                let group = elements.piece(i, *size);
+                let first = elements.piece_of(group.first, *chunk) as usize;
+                let last = elements.piece_of(group.first + group.len - 1, *chunk) as usize;
+                (group.index, base + first..base + last + 1)
+            }
+            Groups::Listed(groups) => groups[i as usize].clone(),
+        }
+    }
+
+    /// The number of the group of a coarse chunk, where the selection touches it.
+    pub fn find(&self, coarse: u64) -> Option<u64> {
+        match &self.0 {
+            Groups::Strided { elements, size, .. } => elements.find(coarse, *size),
+            Groups::Listed(groups) => {
+                groups.binary_search_by_key(&coarse, |(index, _)| *index).ok().map(|i| i as u64)
+            }
+        }
+    }
+}
+
+fn listed(list: &[u64], chunk: u64) -> Cut {
+    let mut pairs: Vec<(u64, u64)> = list.iter().zip(0..).map(|(&index, out)| (index, out)).collect();
+    pairs.sort_unstable();
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    while begin < pairs.len() {
+        let here = pairs[begin].0 / chunk;
+        let n = pairs[begin..].partition_point(|(index, _)| index / chunk == here);
+        parts.push((here, begin..begin + n));
+        begin += n;
+    }
+    for (index, _) in &mut pairs {
+        *index %= chunk;
+    }
+    Cut::Listed { parts, pairs }
 }
 
 /// Start and step of a list that is an arithmetic progression.
@@ -137,7 +223,7 @@ mod tests {
     /// (array index, output index) of everything a plan selects.
     fn elements(plan: &AxisPlan, chunk: u64) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
-        for part in &plan.parts {
+        for part in (0..plan.len()).map(|i| plan.part(i)) {
             match &part.run {
                 Run::Strided { first, step, len, out } => all.extend((0..*len).map(|i| {
                     let inside = (*first as i64 + i as i64 * step) as u64;
@@ -145,7 +231,7 @@ mod tests {
                     (part.chunk * chunk + inside, out + i)
                 })),
                 Run::Listed(range) => {
-                    all.extend(plan.pairs[range.clone()].iter().map(|(i, o)| (part.chunk * chunk + i, *o)));
+                    all.extend(plan.pairs(range).iter().map(|(i, o)| (part.chunk * chunk + i, *o)));
                 }
             }
         }
@@ -177,10 +263,44 @@ mod tests {
             list in prop::collection::vec(0u64..23, 0..80), chunk in 1u64..12,
         ) {
             let plan = AxisPlan::new(&AxisSelection::List(list.clone()), chunk);
-            for part in &plan.parts {
+            for part in (0..plan.len()).map(|i| plan.part(i)) {
                 let begin = part.chunk * chunk;
                 let all = (begin..(begin + chunk).min(23)).all(|index| list.contains(&index));
-                prop_assert_eq!(plan.covers(part, 23, chunk), all);
+                prop_assert_eq!(plan.covers(&part, 23), all);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn groups_hold_the_parts_of_their_coarse_chunk_and_are_found_by_it(
+            start in 0u64..60, step in -9i64..10, len in 1u64..30, list in prop::collection::vec(0u64..60, 1..20),
+            as_list in any::<bool>(), chunk in 1u64..9, ratio in 1u64..5, outer in 1u64..3,
+        ) {
+            let selection = if as_list { AxisSelection::List(list) } else { AxisSelection::Range { start, step, len } };
+            prop_assume!(selection.check(0, 60).is_ok());
+            let plan = AxisPlan::new(&selection, chunk);
+            let all = plan.groups(&(0..plan.len()), ratio * outer);
+            let mut next = 0;
+            for i in 0..all.len() {
+                let (coarse, range) = all.get(i);
+                prop_assert_eq!(range.start, next);
+                next = range.end;
+                prop_assert_eq!(all.find(coarse), Some(i));
+                prop_assert!(range.clone().all(|part| plan.part(part).chunk / (ratio * outer) == coarse));
+                let below = plan.groups(&range, ratio);
+                let parts: Vec<usize> = (0..below.len()).flat_map(|j| below.get(j).1).collect();
+                prop_assert_eq!(parts, range.collect::<Vec<_>>());
+                for j in 0..below.len() {
+                    let (coarse, range) = below.get(j);
+                    prop_assert_eq!(below.find(coarse), Some(j));
+                    prop_assert!(range.into_iter().all(|part| plan.part(part).chunk / ratio == coarse));
+                }
+            }
+            prop_assert_eq!(next, plan.len());
+            for coarse in 0..70 {
+                let touched = (0..plan.len()).any(|part| plan.part(part).chunk / (ratio * outer) == coarse);
+                prop_assert_eq!(all.find(coarse).is_some(), touched);
             }
         }
     }

@@ -8,8 +8,9 @@ mod error;
 mod odometer;
 mod points;
 mod selection;
+mod strided;
 
-pub use axis::{AxisPart, AxisPlan, Run, group_len};
+pub use axis::{AxisGroups, AxisPart, AxisPlan, Run};
 pub use error::GridError;
 pub use odometer::{Odometer, ravel, unravel};
 pub use points::{PointGroup, PointPlan};

@@ -247,7 +247,6 @@ fn reads_and_writes_on_the_sessions_own_workers_do_not_wait_for_ever() {
 }
 
 #[test]
-#[ignore = "engine bug: an append waits for the pool while it holds its lock, and steals an append that wants it"]
 fn appends_on_the_sessions_own_workers_do_not_wait_for_ever() {
     watched(LIMIT, || {
         let session = Session::builder().threads(4).build();

@@ -168,7 +168,6 @@ impl Store for HalfDeleting {
 }
 
 #[test]
-#[ignore = "engine bug: an overwriting create deletes chunks before the document that names them"]
 fn an_overwrite_that_stops_half_way_never_shows_deleted_chunks_as_fill() {
     for layout in [Layout::Plain, Layout::Sharded, Layout::V2] {
         for values in 0..6 {

@@ -4,7 +4,7 @@ use super::fill::{fill_chunk, fill_item, is_fill};
 use super::transfer::{gather, stored_strides, whole_chunk};
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
-use crate::plan::{Cell, Child, Picks, is_inside};
+use crate::plan::{Cell, Child, Children, Picks, is_inside};
 use crate::target::Target;
 use std::ops::Range;
 use tessarray_buffer::{Arena, InputView, Strides};
@@ -108,8 +108,8 @@ impl<'a> ObjectEncoder<'a> {
         let total = sharding.counts().iter().product::<u64>();
         let old = self.old_index(sharding, place, key)?;
         let ratio = self.target.layout.child_ratio(level);
-        let touched = self.touched(sharding, place, &ratio);
-        let job = ShardJob { level, place, key, old: &old, touched: &touched, ratio: &ratio };
+        let touched = self.picks.children(place.cell, &ratio);
+        let job = ShardJob { level, sharding, place, key, old: &old, touched: &touched, ratio: &ratio };
         let pieces: Vec<Piece> = if parallel && total > 1 {
             let share = total.div_ceil(4 * self.target.session.threads() as u64).max(1);
             let ranges: Vec<Range<u64>> =
@@ -133,17 +133,6 @@ impl<'a> ObjectEncoder<'a> {
         let encoded = &current[at as usize..(at + length) as usize];
         let index = with_scratch(|scratch| sharding.parse_index(encoded, size, scratch));
         index.map(Some).map_err(|error| lying(error.to_string()))
-    }
-
-    /// What is written of each child, by its number in the shard.
-    fn touched(&self, sharding: &Sharding, place: &Place<'_>, ratio: &[u64]) -> Vec<Option<Child>> {
-        let total = sharding.counts().iter().product::<u64>() as usize;
-        let mut touched: Vec<Option<Child>> = (0..total).map(|_| None).collect();
-        self.picks.children(place.cell, ratio).for_each(|child| {
-            let number = super::indexes::child_number(&child.at, place.at, sharding.counts());
-            touched[number as usize] = Some(child);
-        });
-        touched
     }
 
     /// Encodes a run of a shard's children, back to back.
@@ -175,7 +164,8 @@ impl<'a> ObjectEncoder<'a> {
         let current = entry
             .zip(job.place.current)
             .map(|(entry, bytes)| &bytes[entry.offset as usize..(entry.offset + entry.length) as usize]);
-        let Some(child) = &job.touched[number as usize] else {
+        let at = super::child_at(number, job.place.at, job.sharding.counts());
+        let Some(child) = job.touched.find(&at) else {
             out.extend_from_slice(current.unwrap_or_default());
             return Ok(current.is_some());
         };
@@ -273,10 +263,11 @@ impl<'a> ObjectEncoder<'a> {
 /// A shard that is being encoded.
 struct ShardJob<'p> {
     level: usize,
+    sharding: &'p Sharding,
     place: &'p Place<'p>,
     key: &'p str,
     old: &'p Option<ShardIndex>,
-    touched: &'p [Option<Child>],
+    touched: &'p Children,
     ratio: &'p [u64],
 }
 

@@ -44,16 +44,16 @@ fn boxes(axes: &[AxisPlan], cell: &Cell, chunk: &[isize], array: &[isize], mut v
     };
     let mut listed: Vec<(usize, &[(u64, u64)])> = Vec::new();
     for (axis, (plan, range)) in axes.iter().zip(ranges).enumerate() {
-        match &plan.parts[range.start].run {
+        match plan.part(range.start).run {
             Run::Strided { first, step, len, out } => {
-                base.chunk += *first as isize * chunk[axis];
-                base.array += *out as isize * array[axis];
-                base.chunk_strides.push(*step as isize * chunk[axis]);
+                base.chunk += first as isize * chunk[axis];
+                base.array += out as isize * array[axis];
+                base.chunk_strides.push(step as isize * chunk[axis]);
                 base.array_strides.push(array[axis]);
-                base.shape.push(*len);
+                base.shape.push(len);
             }
             Run::Listed(pairs) => {
-                listed.push((axis, &plan.pairs[pairs.clone()]));
+                listed.push((axis, plan.pairs(&pairs)));
                 base.chunk_strides.push(0);
                 base.array_strides.push(0);
                 base.shape.push(1);
@@ -178,8 +178,8 @@ pub(crate) fn whole_chunk(picks: &Picks, cell: &Cell, chain: &Chain) -> Option<D
     }
     let mut at = Dims::new();
     for ((plan, range), &n) in axes.iter().zip(ranges).zip(&chain.spec().shape) {
-        match &plan.parts[range.start].run {
-            Run::Strided { first: 0, step, len, out } if *len == n && (*step == 1 || n == 1) => at.push(*out),
+        match plan.part(range.start).run {
+            Run::Strided { first: 0, step, len, out } if len == n && (step == 1 || n == 1) => at.push(out),
             _ => return None,
         }
     }

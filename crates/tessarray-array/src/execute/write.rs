@@ -40,7 +40,8 @@ pub(crate) fn write(
     let threads = target.session.threads() as u64;
     let bytes = picks.leaf_count().saturating_mul(target.layout.leaf_bytes() as u64);
     let n = objects.len();
-    if threads == 1 || bytes <= SMALL {
+    // A worker of our own pool may hold a key (an append in a job of the user's): it must not wait for other jobs.
+    if threads == 1 || bytes <= SMALL || target.session.on_worker() {
         return (0..n).try_for_each(|i| object(target, &encoder, &objects.get(i), false));
     }
     let whole_rounds = n - n % threads;

@@ -50,7 +50,7 @@ impl Group {
         make_room(&store, &path, overwrite, session.limits())?;
         ensure_parents(&store, &path, format, session.limits())?;
         let group = Self::from_metadata(session, store, &path, GroupMetadata::new(format, attributes))?;
-        group.save(overwrite)?;
+        group.save(&group.metadata(), overwrite)?;
         Ok(group)
     }
 
@@ -164,9 +164,7 @@ impl Group {
         {
             return Ok(false);
         }
-        for name in [documents::V3, documents::V2_ARRAY, documents::V2_GROUP] {
-            self.inner.store.delete(&prefix.key(name)?)?;
-        }
+        documents::forget(&self.inner.store, &prefix)?;
         self.inner.store.delete_prefix(&prefix)?;
         self.look_directly();
         Ok(true)
@@ -198,12 +196,17 @@ impl Group {
     }
 
     fn replace(&self, metadata: GroupMetadata) -> Result<()> {
+        // Only what differs is put: in v2 a group is several documents, and fewer puts leave fewer states between.
+        let old = documents::of_group(&self.metadata(), &self.inner.prefix)?;
+        let mut new = documents::of_group(&metadata, &self.inner.prefix)?;
+        new.retain(|document| !old.contains(document));
+        documents::save(&self.inner.store, &new, true)?;
         *self.inner.metadata.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(metadata);
-        self.save(true)
+        Ok(())
     }
 
-    fn save(&self, overwrite: bool) -> Result<()> {
-        let documents = documents::of_group(&self.metadata(), &self.inner.prefix)?;
+    fn save(&self, metadata: &GroupMetadata, overwrite: bool) -> Result<()> {
+        let documents = documents::of_group(metadata, &self.inner.prefix)?;
         documents::save(&self.inner.store, &documents, overwrite)
     }
 }

@@ -19,9 +19,8 @@ impl Picks {
             let total = chunk_count(shape[axis], inner[axis]);
             let begin = at[axis] * ratio[axis];
             let inside = ratio[axis].min(total.saturating_sub(begin));
-            let parts = &plan.parts[range.clone()];
-            parts.len() as u64 == inside
-                && parts.iter().all(|part| plan.covers(part, shape[axis], inner[axis]))
+            range.len() as u64 == inside
+                && range.clone().all(|part| plan.covers(&plan.part(part), shape[axis]))
         })
     }
 }

@@ -9,5 +9,5 @@ mod picks;
 mod ranges;
 
 pub(crate) use coverage::is_inside;
-pub(crate) use picks::{Cell, Child, Picks};
+pub(crate) use picks::{Cell, Child, Children, Picks};
 pub(crate) use ranges::{Leaf, Span, merge};

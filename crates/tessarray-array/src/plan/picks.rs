@@ -3,7 +3,7 @@
 use crate::layout::Layout;
 use smallvec::SmallVec;
 use std::ops::Range;
-use tessarray_grid::{AxisPlan, Dims, Odometer, PointPlan, Selection, group_len};
+use tessarray_grid::{AxisGroups, AxisPlan, Dims, Odometer, PointPlan, Selection};
 
 /// The part of a selection that lies in one object, shard or chunk.
 #[derive(Debug, Clone)]
@@ -56,30 +56,30 @@ impl Picks {
     /// How many innermost chunks are touched.
     pub(crate) fn leaf_count(&self) -> u64 {
         match self {
-            Self::Axes(axes) => axes.iter().fold(1, |n, axis| n * axis.parts.len() as u64),
+            Self::Axes(axes) => axes.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len() as u64)),
             Self::Points(plan) => plan.groups.len() as u64,
         }
     }
 
     fn everything(&self) -> Cell {
         match self {
-            Self::Axes(axes) => Cell::Axes(axes.iter().map(|axis| 0..axis.parts.len()).collect()),
+            Self::Axes(axes) => Cell::Axes(axes.iter().map(|axis| 0..axis.len()).collect()),
             Self::Points(plan) => Cell::Points(0..plan.groups.len()),
         }
     }
 
     /// The objects that are touched, as a list that is made piece by piece.
-    pub(crate) fn objects(&self, layout: &Layout) -> Children<'_> {
+    pub(crate) fn objects(&self, layout: &Layout) -> Children {
         self.children(&self.everything(), &layout.object_ratio())
     }
 
     /// Splits a cell into children that span `ratio` innermost chunks along each axis.
-    pub(crate) fn children(&self, cell: &Cell, ratio: &[u64]) -> Children<'_> {
+    pub(crate) fn children(&self, cell: &Cell, ratio: &[u64]) -> Children {
         match (self, cell) {
             (Self::Axes(axes), Cell::Axes(ranges)) => {
                 let groups =
-                    axes.iter().zip(ranges).zip(ratio).map(|((axis, range), &r)| axis_groups(axis, range, r));
-                Children::Axes(groups.collect(), std::marker::PhantomData)
+                    axes.iter().zip(ranges).zip(ratio).map(|((axis, range), &r)| axis.groups(range, r));
+                Children::Axes(groups.collect())
             }
             (Self::Points(plan), Cell::Points(range)) => Children::Points(point_groups(plan, range, ratio)),
             _ => Children::Points(Vec::new()),
@@ -90,7 +90,7 @@ impl Picks {
     pub(crate) fn leaf_chunk(&self, cell: &Cell) -> Dims {
         match (self, cell) {
             (Self::Axes(axes), Cell::Axes(ranges)) => {
-                axes.iter().zip(ranges).map(|(axis, range)| axis.parts[range.start].chunk).collect()
+                axes.iter().zip(ranges).map(|(axis, range)| axis.part(range.start).chunk).collect()
             }
             (Self::Points(plan), Cell::Points(range)) => plan.groups[range.start].chunk.clone(),
             _ => Dims::new(),
@@ -98,21 +98,19 @@ impl Picks {
     }
 }
 
-type AxisGroup = (u64, Range<usize>);
-
 /// The children of a cell.
 #[derive(Debug)]
-pub(crate) enum Children<'a> {
+pub(crate) enum Children {
     /// Groups of parts an axis; the children are their outer product.
-    Axes(SmallVec<[Vec<AxisGroup>; 4]>, std::marker::PhantomData<&'a ()>),
+    Axes(Vec<AxisGroups>),
     Points(Vec<Child>),
 }
 
-impl Children<'_> {
+impl Children {
     /// How many there are.
     pub(crate) fn len(&self) -> u64 {
         match self {
-            Self::Axes(groups, _) => groups.iter().fold(1, |n, axis| n * axis.len() as u64),
+            Self::Axes(groups) => groups.iter().fold(1u64, |n, axis| n.saturating_mul(axis.len())),
             Self::Points(list) => list.len() as u64,
         }
     }
@@ -120,8 +118,8 @@ impl Children<'_> {
     /// Number `index`, counted in C order.
     pub(crate) fn get(&self, index: u64) -> Child {
         match self {
-            Self::Axes(groups, _) => {
-                let shape: Dims = groups.iter().map(|axis| axis.len() as u64).collect();
+            Self::Axes(groups) => {
+                let shape: Dims = groups.iter().map(|axis| axis.len()).collect();
                 let mut which = Dims::new();
                 tessarray_grid::unravel(index, &shape, &mut which);
                 Self::pick(groups, &which)
@@ -130,13 +128,27 @@ impl Children<'_> {
         }
     }
 
-    fn pick(groups: &[Vec<AxisGroup>], which: &[u64]) -> Child {
+    /// The child at these coordinates, where the selection touches it.
+    pub(crate) fn find(&self, at: &[u64]) -> Option<Child> {
+        match self {
+            Self::Axes(groups) => {
+                let which: Option<Dims> = groups.iter().zip(at).map(|(axis, &at)| axis.find(at)).collect();
+                which.map(|which| Self::pick(groups, &which))
+            }
+            Self::Points(list) => {
+                // Points are sorted by object, shard and chunk, so the children of one cell are in C order.
+                list.binary_search_by(|child| child.at[..].cmp(at)).ok().map(|i| list[i].clone())
+            }
+        }
+    }
+
+    fn pick(groups: &[AxisGroups], which: &[u64]) -> Child {
         let mut child = Child { at: Dims::new(), cell: Cell::Axes(SmallVec::new()) };
         if let Cell::Axes(ranges) = &mut child.cell {
             for (axis, &i) in groups.iter().zip(which) {
-                let (at, range) = &axis[i as usize];
-                child.at.push(*at);
-                ranges.push(range.clone());
+                let (at, range) = axis.get(i);
+                child.at.push(at);
+                ranges.push(range);
             }
         }
         child
@@ -145,8 +157,8 @@ impl Children<'_> {
     /// Visits all of them.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(Child)) {
         match self {
-            Self::Axes(groups, _) => {
-                let shape: Dims = groups.iter().map(|axis| axis.len() as u64).collect();
+            Self::Axes(groups) => {
+                let shape: Dims = groups.iter().map(|axis| axis.len()).collect();
                 let mut odometer = Odometer::new(&shape);
                 while let Some(which) = odometer.current() {
                     visit(Self::pick(groups, which));
@@ -156,18 +168,6 @@ impl Children<'_> {
             Self::Points(list) => list.iter().cloned().for_each(visit),
         }
     }
-}
-
-fn axis_groups(axis: &AxisPlan, range: &Range<usize>, ratio: u64) -> Vec<AxisGroup> {
-    let ratio = ratio.max(1);
-    let mut groups = Vec::new();
-    let mut begin = range.start;
-    while begin < range.end {
-        let n = group_len(&axis.parts[begin..range.end], ratio).max(1);
-        groups.push((axis.parts[begin].chunk / ratio, begin..begin + n));
-        begin += n;
-    }
-    groups
 }
 
 fn point_groups(plan: &PointPlan, range: &Range<usize>, ratio: &[u64]) -> Vec<Child> {

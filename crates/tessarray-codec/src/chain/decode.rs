@@ -7,7 +7,7 @@ use tessarray_buffer::Arena;
 /// Encoded bytes of chunks without a bound from their shape may reach this many bytes an element, at least
 /// [`UNBOUNDED_MIN`] and at most [`UNBOUNDED_MAX`] in all.
 const UNBOUNDED_ITEM: usize = 64 << 10;
-const UNBOUNDED_MIN: usize = 32 << 20;
+const UNBOUNDED_MIN: usize = 20 << 20;
 const UNBOUNDED_MAX: usize = 1 << 30;
 
 impl Chain {

@@ -290,7 +290,6 @@ fn a_group_with_a_bad_member_says_which() -> Result<()> {
 }
 
 #[test]
-#[ignore = "engine bug: a plan costs 90 bytes for every chunk along an axis, whatever the chunk holds"]
 fn a_read_of_millions_of_tiny_chunks_costs_little_beyond_its_output() {
     let alone = memory::alone();
     let n = 1 << 22;
@@ -301,7 +300,6 @@ fn a_read_of_millions_of_tiny_chunks_costs_little_beyond_its_output() {
 }
 
 #[test]
-#[ignore = "engine bug: a write into a shard costs 170 bytes for every inner chunk in it, touched or not"]
 fn a_write_of_one_element_costs_its_shard_and_its_index() {
     let alone = memory::alone();
     let n = 1 << 20;
