@@ -380,3 +380,14 @@ def test_progress_ends_at_the_total_of_both_phases(tmp_path):
     for phase in ("copy", "verify"):
         last = [state for state in seen if state.phase == phase][-1]
         assert last.done == last.total == report.bytes == CUBE.nbytes
+
+
+@pytest.mark.parametrize("value", [0, 5])
+def test_in_zarr_v2_an_array_without_fill_value_has_none_and_keeps_its_empty_chunks(tmp_path, value):
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        file.create_dataset("a", shape=(8, 8), dtype="i4", chunks=(2, 2), fillvalue=value)
+    options = {"chunks": "source", "verify": True, "zarr_format": 2}
+    tessarray.convert(tmp_path / "in.h5", tmp_path / "out.zarr", **options)
+    found = zarr.open_array(tmp_path / "out.zarr", path="a", mode="r")
+    assert found.metadata.fill_value is None
+    assert (found[...] == value).all()

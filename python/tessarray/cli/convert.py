@@ -41,8 +41,9 @@ def run(
     except KeyboardInterrupt:
         partial = dst.with_name(dst.name + ".partial")
         if partial.exists():
-            hint = f"the same command with --resume goes on, or remove {partial}"
-            print(f"tessarray: nothing is at {dst} yet; {hint}", file=sys.stderr)
+            raise KeyboardInterrupt(
+                f"{partial} has what was done: the same command with --resume goes on"
+            ) from None
         raise
     if as_json:
         print_json(asdict(report))

@@ -6,6 +6,7 @@ import os
 import sys
 
 DEBUG = "--debug"
+INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -25,10 +26,11 @@ def _run(arguments: list[str], debug: bool) -> int:
     try:
         app(args=arguments, prog_name="tessarray")
     except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else 1
-    except KeyboardInterrupt:
-        print("tessarray: interrupted", file=sys.stderr)
-        return 130
+        code = leaving.code if isinstance(leaving.code, int) else 1
+        # typer makes this exit code of Ctrl-C, and says nothing.
+        return _interrupted(leaving) if code == INTERRUPTED else code
+    except KeyboardInterrupt as interrupt:
+        return _interrupted(interrupt)
     except BrokenPipeError:
         # The reader of our output has left (`tessarray read ... | head`).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -39,6 +41,18 @@ def _run(arguments: list[str], debug: bool) -> int:
         print(f"tessarray: {one_line(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _interrupted(error: BaseException | None) -> int:
+    """Say that Ctrl-C was pressed, and what the interrupted command said of it."""
+    said = ""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt) and error.args:
+            said = f"; {error.args[0]}"
+            break
+        error = error.__cause__ or error.__context__
+    print(f"tessarray: interrupted{said}", file=sys.stderr)
+    return INTERRUPTED
 
 
 def one_line(error: BaseException) -> str:

@@ -71,6 +71,9 @@ class Source(Protocol):
     def read(self, path: str, region: Region) -> NDArray:
         """The values of a region (slices with bounds, step 1), raw: not unpacked, not masked, not joined to strings."""
 
+    def keep(self, nbytes: int) -> int:
+        """Let the reader keep decoded chunks of at most `nbytes`; returns how much of that it may come to use."""
+
     def identity(self) -> dict[str, Any]:
         """What must not change between a run and its resumption, JSON-ready."""
 

@@ -81,9 +81,10 @@ class Placement:
             self._lock = None
 
     def discard(self) -> None:
-        """Remove the partial folder."""
-        self.release()
-        remove(self.partial)
+        """Remove the partial folder, as long as it is ours."""
+        if self._lock is not None:
+            self.release()
+            remove(self.partial)
 
 
 def remove(path: Path) -> None:

@@ -83,14 +83,19 @@ def convert(
         source = open_source(src)
         stack.callback(source.close)
         _refuse_itself(source, final)
+        # What the reader keeps is part of the limit.
+        flight = limit - source.keep(limit // 4)
         groups, arrays = _selected(source, _patterns(include), _patterns(exclude))
         placement = Placement(final)
         going_on = placement.begin(overwrite, resume)
         stack.callback(placement.release)
         destination = open_destination(final, placement.partial, compressors, zarr_format)
+        if not destination.resumable:
+            # What cannot be gone on with is not left lying about.
+            stack.callback(placement.discard)
         stack.callback(destination.close)
         try:
-            targets = _targets(source, destination, arrays, chunks, shards, limit)
+            targets = _targets(source, destination, arrays, chunks, shards, limit, flight)
             journal = _prepare(
                 placement, destination, groups, targets, settings | source.identity(), going_on
             )
@@ -101,9 +106,9 @@ def convert(
         stack.callback(journal.close)
         reporter = Reporter(_listener(progress, stack))
         workers = threads or min(os.cpu_count() or 1, 8)
-        total, skipped = _copy(source, destination, targets, journal, reporter, workers, limit)
+        total, skipped = _copy(source, destination, targets, journal, reporter, workers, flight)
         if verify:
-            _verify(source, destination, targets, reporter, workers, limit, total)
+            _verify(source, destination, targets, reporter, workers, flight, total)
         journal.remove()
         product = destination.finish()
         placement.commit(product)
@@ -166,6 +171,7 @@ def _targets(
     chunks: Choice,
     shards: Choice,
     memory: int,
+    flight: int,
 ) -> list[Target]:
     targets = []
     for spec in arrays:
@@ -176,7 +182,7 @@ def _targets(
                 f"{source.label}: variable '{spec.path}' has {error}; leave it out with exclude"
             ) from None
         layout = choose(spec, chunks, shards, memory, destination.sharding)
-        block_extents(spec, layout.unit, memory)
+        block_extents(spec, layout.unit, flight)
         targets.append(Target(spec, layout))
     return targets
 

@@ -17,6 +17,9 @@ from tessarray.conversion.sources.base import LIBRARY_LOCK, need
 # Names that netCDF-4 keeps to itself.
 RESERVED = {"_NCProperties", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "CLASS", "NAME", NOTES}
 
+# Of each variable; the library's own choice is 64 MiB. Blocks are whole chunks, so that none comes back.
+CACHE_BYTES = 1 << 20
+
 
 class NetCDFDestination:
     """One netCDF-4 file. Its library is not thread-safe, and a killed writer leaves it unreadable: no resumption."""
@@ -84,7 +87,7 @@ class NetCDFDestination:
         elif fill is not None:
             fill = None if encode_fill(fill, kind) is None else np.asarray(fill).astype(kind)[()]
         options = (
-            {"chunksizes": chunks, **self._storage}
+            {"chunksizes": chunks, "chunk_cache": CACHE_BYTES, **self._storage}
             if dims and kind is not str and 0 not in spec.shape
             else {}
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import zipfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -92,7 +93,7 @@ class ZarrDestination:
             attrs |= {"_FillValue": fill} if fill is not None else {}
         if self._compressors != "auto":
             options["compressors"] = self._compressors
-        return tessarray.create_array(
+        array = tessarray.create_array(
             str(self._store),
             name=spec.path or None,
             shape=spec.shape,
@@ -105,6 +106,16 @@ class ZarrDestination:
             dimension_names=spec.dims,
             **options,
         )
+        if self._format == 3 or "_FillValue" in spec.attrs:
+            return array
+        self._forget_fill_value(spec.path)
+        return tessarray.open_array(str(self._store), path=spec.path, mode="r+")
+
+    def _forget_fill_value(self, path: str) -> None:
+        # xarray takes any fill value of v2 for `_FillValue`, and chunks that were never written read as zeros without one.
+        document = self._store / path / ".zarray"
+        known = json.loads(document.read_text(encoding="utf-8"))
+        document.write_text(json.dumps(known | {"fill_value": None}, indent=2), encoding="utf-8")
 
     def reopen(self, targets: Sequence[Target]) -> None:
         for target in targets:

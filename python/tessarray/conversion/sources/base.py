@@ -36,6 +36,9 @@ class BaseSource:
     def read(self, path: str, region: Region) -> NDArray:
         raise NotImplementedError
 
+    def keep(self, nbytes: int) -> int:
+        return 0
+
     def identity(self) -> dict[str, Any]:
         return {"source": self.label}
 

@@ -12,6 +12,9 @@ from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 from tessarray.conversion.sources.base import LIBRARY_LOCK, FileSource, contiguous_chunk, need
 
+# Decoded chunks of the variable at work. The library would keep as much of every variable that was ever read.
+KEPT_BYTES = 64 << 20
+
 
 class NetCDFSource(FileSource):
     """One netCDF file, its groups and its variables."""
@@ -32,6 +35,7 @@ class NetCDFSource(FileSource):
             self._dataset.set_auto_chartostring(False)
             self._dataset.set_always_mask(False)
         self.kind = self._dataset.data_model.replace("_", " ")
+        self._kept, self._current = KEPT_BYTES, ""
 
     def _walk(self, group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix, group
@@ -80,10 +84,24 @@ class NetCDFSource(FileSource):
         dtype: np.dtype[Any] = np.dtype(variable.dtype)
         return dtype
 
+    def keep(self, nbytes: int) -> int:
+        self._kept = min(nbytes, KEPT_BYTES) if self.kind.startswith("NETCDF4") else 0
+        return self._kept
+
+    def _turn_to(self, path: str) -> Any:
+        """The variable, which alone keeps chunks from now on: blocks come variable by variable."""
+        variable = self._dataset[path]
+        if path != self._current and self.kind.startswith("NETCDF4"):
+            if self._current:
+                _keep(self._dataset[self._current], 0)
+            _keep(variable, self._kept)
+            self._current = path
+        return variable
+
     def read(self, path: str, region: Region) -> NDArray:
         with self.lock:
             try:
-                variable = self._dataset[path]
+                variable = self._turn_to(path)
                 if not region:
                     return np.asarray(variable[...]).reshape(())
                 return np.asarray(variable[region])
@@ -94,6 +112,11 @@ class NetCDFSource(FileSource):
         with self.lock:
             if self._dataset.isopen():
                 self._dataset.close()
+
+
+def _keep(variable: Any, nbytes: int) -> None:
+    if isinstance(variable.chunking(), list | tuple):
+        variable.set_var_chunk_cache(size=nbytes)
 
 
 def _unlimited(group: Any) -> tuple[str, ...]:

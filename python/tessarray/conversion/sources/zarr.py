@@ -44,7 +44,7 @@ class ZarrSource(FileSource):
     def _spec(self, path: str, array: Any, is_text_fill: bool) -> ArraySpec:
         attrs = dict(array.attrs)
         dims = array.dimension_names
-        if self._format == 2 and dims is not None and array.fill_value is not None:
+        if self._format == 2 and dims is not None and array.metadata["fill_value"] is not None:
             # Beside dimension names, xarray takes the fill value of v2 for `_FillValue`.
             attrs.setdefault("_FillValue", array.fill_value)
         elif is_text_fill:
