@@ -14,7 +14,7 @@ EXAMPLES = {
     "zlib": "zlib:6",
     "lz4": "lz4",
     "bz2": "bz2:9",
-    "pcodec": "pcodec:8",
+    "snappy": "snappy",
 }
 
 

@@ -89,12 +89,12 @@ def convert(
         placement = Placement(final)
         going_on = placement.begin(overwrite, resume)
         stack.callback(placement.release)
-        destination = open_destination(final, placement.partial, compressors, zarr_format)
-        if not destination.resumable:
-            # What cannot be gone on with is not left lying about.
-            stack.callback(placement.discard)
-        stack.callback(destination.close)
         try:
+            destination = open_destination(final, placement.partial, compressors, zarr_format)
+            if not destination.resumable:
+                # What cannot be gone on with is not left lying about.
+                stack.callback(placement.discard)
+            stack.callback(destination.close)
             targets = _targets(source, destination, arrays, chunks, shards, limit, flight)
             journal = _prepare(
                 placement, destination, groups, targets, settings | source.identity(), going_on

@@ -18,18 +18,24 @@ def table(times: list[Times], queries: list[Query]) -> Any:
         title_style="bold",
         title_justify="left",
     )
-    made.add_column("system")
-    made.add_column("layout")
+    made.add_column("system", no_wrap=True)
     for query in queries:
         made.add_column(f"{query.name}\n[dim]{query.words}[/]", justify="right")
-    made.add_column("on disk", justify="right")
+    made.add_column("on disk", justify="right", no_wrap=True)
     best = {q.name: min(t.median for t in times if t.query.name == q.name) for q in queries}
     for name in dict.fromkeys(t.system.name for t in times):
         own = {t.query.name: t for t in times if t.system.name == name}
         cells = [_cell(own[q.name].median, best[q.name]) for q in queries]
         system = own[queries[0].name].system
-        made.add_row(f"[bold]{name}[/]", system.layout, *cells, format_size(system.stored))
+        made.add_row(f"[bold]{name}[/]", *cells, format_size(system.stored))
     return made
+
+
+def layouts(times: list[Times]) -> list[str]:
+    """A line for each system: how what it reads is stored."""
+    systems = {t.system.name: t.system.layout for t in times}
+    width = max(map(len, systems))
+    return [f"{name:<{width}}  {layout}" for name, layout in systems.items()]
 
 
 def _cell(seconds: float, best: float) -> str:

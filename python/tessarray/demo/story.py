@@ -20,7 +20,7 @@ from tessarray.conversion.sources import open_source
 from tessarray.demo.choice import Query, largest, queries, text
 from tessarray.demo.picture import draw
 from tessarray.demo.race import Times, agree, race
-from tessarray.demo.report import milliseconds, table, verdicts
+from tessarray.demo.report import layouts, milliseconds, table, verdicts
 from tessarray.demo.systems import System, netcdf_on, tessarray_on, zarr_python_on
 from tessarray.demo.weather import make_cube
 
@@ -31,7 +31,7 @@ def tell(file: Path | None, out: Path, size: str, as_json: bool) -> None:
     """Do every step, saying what it does; `as_json` prints the results as one document instead."""
     from rich.console import Console
 
-    console = Console(highlight=False, quiet=as_json, soft_wrap=False)
+    console = Console(highlight=False, quiet=as_json, soft_wrap=True)
     out.mkdir(parents=True, exist_ok=True)
     path = file if file is not None else _made(out, size, console)
     store = out / f"{path.name.split('.')[0]}.zarr"
@@ -58,9 +58,9 @@ def tell(file: Path | None, out: Path, size: str, as_json: bool) -> None:
         axes_values = _axes(source, spec)
     finally:
         source.close()
-    console.print(table(times, asked))
-    for line in verdicts(times, asked):
-        console.print(f"   {line}", markup=False)
+    console.print(table(times, asked), soft_wrap=False)
+    for line in [*layouts(times), "", *verdicts(times, asked)]:
+        console.print(f"   {line}".rstrip(), markup=False)
     draw(out / "demo.png", spec, asked, answers, axes_values, times)
     found = _document(path, report, spec, asked, times)
     (out / "demo.json").write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -70,9 +70,18 @@ def netcdf_on(path: Path, spec: ArraySpec) -> System | None:
     if isinstance(chunking, list | tuple):
         packing = next((name for name in ("zlib", "zstd", "szip") if filters.get(name)), "not compressed")
         layout = f"the file's chunks {extents(chunking)}, {packing.replace('zlib', 'deflate')}"
-        # The library does not say what one variable takes; the file is mostly it.
-        return System("netCDF4", layout, path.stat().st_size, opened)
+        return System("netCDF4", layout, _stored_in_hdf5(path, spec), opened)
     return System("netCDF4", "the file as it is, flat", min(raw, path.stat().st_size), opened)
+
+
+def _stored_in_hdf5(path: Path, spec: ArraySpec) -> int:
+    """Bytes that one variable takes in the file; of the file where nobody says, which is mostly it."""
+    with contextlib.suppress(ImportError, OSError, KeyError):
+        import h5py
+
+        with h5py.File(path, "r") as file:
+            return int(file[spec.path].id.get_storage_size())
+    return path.stat().st_size
 
 
 def zarr_python_on(

@@ -112,7 +112,7 @@ class ZarrDestination:
         return tessarray.open_array(str(self._store), path=spec.path, mode="r+")
 
     def _forget_fill_value(self, path: str) -> None:
-        # xarray takes any fill value of v2 for `_FillValue`, and chunks that were never written read as zeros without one.
+        # xarray takes any fill value of v2 for `_FillValue`. Without one, chunks that were never written read as zeros.
         document = self._store / path / ".zarray"
         known = json.loads(document.read_text(encoding="utf-8"))
         document.write_text(json.dumps(known | {"fill_value": None}, indent=2), encoding="utf-8")
