@@ -7,7 +7,7 @@ use crate::list::register_all;
 use crate::{AnyCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, Serializer, fail};
 use std::sync::Arc;
 use swap::Units;
-use tessarray_buffer::Arena;
+use tessarray_buffer::{Arena, DataType};
 
 const NAME: &str = "bytes";
 
@@ -43,6 +43,8 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
         ));
     }
     let units = Units::of(&spec.data_type);
+    // zarr-python up to 3.1 writes structured arrays, little-endian, without saying so.
+    let endian = endian.or_else(|| matches!(spec.data_type, DataType::Struct(_)).then_some(Endian::Little));
     if endian.is_none() && units.matter() {
         return Err(settings.error(format!("missing setting \"endian\", which {} needs", spec.data_type)));
     }
@@ -154,10 +156,12 @@ mod tests {
     fn byte_order_is_required_where_it_matters_and_only_there() {
         let registry = Registry::new();
         let bare = NamedConfig::new("bytes");
-        for data_type in [DataType::UInt8, DataType::Bool, DataType::RawBits(4), DataType::FixedBytes(9)] {
+        let without =
+            [DataType::UInt8, DataType::Bool, DataType::RawBits(4), DataType::FixedBytes(9), record()];
+        for data_type in without {
             assert!(registry.build(&bare, &spec(data_type, &[2])).is_ok());
         }
-        for data_type in [DataType::UInt16, DataType::FixedUtf32(1), record()] {
+        for data_type in [DataType::UInt16, DataType::FixedUtf32(1)] {
             let error = registry.build(&bare, &spec(data_type, &[2])).unwrap_err();
             assert!(error.to_string().contains("endian"), "{error}");
         }
