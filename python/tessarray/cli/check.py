@@ -60,7 +60,11 @@ def _show(store: str, findings: list[dict[str, Any]], deep: bool) -> None:
     what = (
         "metadata, indexes and every chunk" if deep else "metadata and indexes (--deep decodes every chunk)"
     )
-    verdict = f"[red]{len(findings)} findings[/]" if findings else "[green]no damage found[/]"
+    verdict = (
+        f"[red]{len(findings)} finding{'s' if len(findings) > 1 else ''}[/]"
+        if findings
+        else "[green]no damage found[/]"
+    )
     console().print(f"{store}: {verdict} in {what}")
 
 

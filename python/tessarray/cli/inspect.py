@@ -61,8 +61,8 @@ def walk(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
     return found
 
 
-def _extents(values: list[int] | None) -> str:
-    return "-" if values is None else " × ".join(str(value) for value in values) or "scalar"
+def _extents(values: list[int] | None, times: str = " × ") -> str:
+    return "-" if values is None else times.join(str(value) for value in values) or "scalar"
 
 
 def _codec_line(codecs: list[Any]) -> str:
@@ -122,13 +122,15 @@ def _show_group(address: str, attrs: dict[str, Any], rows: list[dict[str, Any]])
         pad_edge=False,
     )
     for name in ("array", "shape", "dimensions", "type", "chunks", "shards", "size", "stored"):
-        table.add_column(name, justify="right" if name in ("size", "stored") else "left")
+        table.add_column(
+            name, justify="right" if name in ("size", "stored") else "left", no_wrap=name != "dimensions"
+        )
     for row in rows:
         table.add_row(
             _plain(row["path"].strip("/")),
-            _extents(row["shape"]),
+            _extents(row["shape"], "×"),
             _plain(", ".join(map(str, row["dimension_names"] or ["-"]))),
-            row["dtype"], _extents(row["chunks"]), _extents(row["shards"]), format_size(row["nbytes"]),
+            row["dtype"], _extents(row["chunks"], "×"), _extents(row["shards"], "×"), format_size(row["nbytes"]),
             format_size(row["nbytes_stored"]),
         )  # fmt: skip
     out = console()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
 import sys
 from typing import Any
 
+WIDE = 1000
+
 
 def console() -> Any:
-    """A rich console on stdout."""
+    """A rich console on stdout. Where no terminal sets a width, tables are as wide as they need: grep finds all."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
+    return Console(file=sys.stdout, highlight=False, soft_wrap=True, width=width)
 
 
 def print_json(value: Any) -> None:

@@ -61,7 +61,7 @@ def draw(
             axes_values,
             label,
         )
-        _box(figure, figure.add_subplot(grid[0, 2]), spec, unpacked(answers["box"], spec))
+        _box(figure, figure.add_subplot(grid[0, 2]), spec, unpacked(answers["box"], spec), axes_values)
         _series(
             figure.add_subplot(grid[1, :]),
             spec,
@@ -114,7 +114,8 @@ def _map(
             values, extent=edges, aspect="auto", origin="lower", cmap="Spectral_r", **_limits(values)
         )
         axes.set_xlim(sorted(edges[:2]))
-        axes.set_ylim(sorted(edges[2:]) if "lat" in y_name else sorted(edges[2:], reverse=True))
+        # Coordinates grow upwards, as on maps; rows of a picture that has none are counted from its top.
+        axes.set_ylim(sorted(edges[2:], reverse=y_name.endswith("(index)")))
     else:
         image = axes.imshow(values, aspect="auto", cmap="Spectral_r", **_limits(values))
         x_name, y_name = f"{x_name} (index)", f"{y_name} (index)"
@@ -132,9 +133,14 @@ def _edges(values: npt.NDArray[Any]) -> tuple[float, float]:
     return float(values[0]) - half, float(values[-1]) + half
 
 
-def _box(figure: Any, axes: Any, spec: ArraySpec, values: npt.NDArray[Any]) -> None:
+def _box(
+    figure: Any, axes: Any, spec: ArraySpec, values: npt.NDArray[Any], axes_values: Mapping[str, npt.NDArray[Any]]
+) -> None:  # fmt: skip
+    # The same way up as the map.
+    y, name = _coordinates(spec, -2, axes_values)
+    origin = "upper" if name.endswith("(index)") or y[-1] < y[0] else "lower"
     plane = values.reshape(-1, *values.shape[-2:])[values.size // values.shape[-1] // values.shape[-2] // 2]
-    image = axes.imshow(plane, aspect="auto", cmap="Spectral_r", **_limits(plane))
+    image = axes.imshow(plane, aspect="auto", origin=origin, cmap="Spectral_r", **_limits(plane))
     axes.set(title=f"Box of {' × '.join(map(str, values.shape))}, its middle", xticks=[], yticks=[])
     figure.colorbar(image, ax=axes, shrink=0.9, pad=0.02)
 

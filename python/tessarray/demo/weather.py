@@ -75,7 +75,7 @@ class _Fields:
     def __init__(self, lat: npt.NDArray[np.float32], lon: npt.NDArray[np.float32]) -> None:
         random = np.random.default_rng(20250101)
         self._phi, self._lam = np.deg2rad(lat)[:, None], np.deg2rad(lon)[None, :]
-        self._zonal = 300 - 52 * np.sin(np.abs(self._phi)) ** 2 - 8 * (self._phi < -1.1)
+        self._zonal = 300 - 52 * np.sin(np.abs(self._phi)) ** 2 - 8 / (1 + np.exp(12 * (self._phi + 1.1)))
         self._land = self._continents(random)
         # Rossby-like waves: wave number, latitude and width of its band, phase, speed (radians a day), amplitude.
         self._waves = [
