@@ -7,7 +7,9 @@ use tessarray_buffer::DataType;
 use tessarray_codec::sharding::ShardingConfig;
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig};
 use tessarray_grid::Dims;
-use tessarray_meta::{ArrayMetadata, Format, KeyEncoding, Path, fill_value_from_json};
+use tessarray_meta::{
+    ArrayMetadata, Format, KeyEncoding, MetaError, Path, V2Extra, fill_value_from_json, v2_from_codecs,
+};
 
 impl ArraySpec {
     /// The metadata of this array, every choice made and checked.
@@ -36,7 +38,7 @@ impl ArraySpec {
             Format::V3 => KeyEncoding::Default { separator: '/' },
             Format::V2 => KeyEncoding::V2 { separator: '.' },
         };
-        let metadata = ArrayMetadata {
+        let mut metadata = ArrayMetadata {
             format: self.format,
             shape: self.shape.clone(),
             data_type: self.data_type.clone(),
@@ -50,11 +52,22 @@ impl ArraySpec {
             extra: serde_json::Map::new(),
         };
         let failed = |source| ArrayError::Metadata { key: "new array".into(), source };
+        if self.format == Format::V2 {
+            metadata.v2 = Some(self.v2(&metadata).map_err(failed)?);
+        }
         metadata.validate(session.limits()).map_err(failed)?;
         if self.format == Format::V2 {
             metadata.to_v2().map_err(failed)?;
         }
         Ok(metadata)
+    }
+
+    /// What only v2 says: no fill value is `null` there, which reads as zero and is not a missing value.
+    fn v2(&self, metadata: &ArrayMetadata) -> std::result::Result<V2Extra, MetaError> {
+        let extra = v2_from_codecs(&metadata.codecs, &metadata.data_type, metadata.shape.len())?;
+        let (KeyEncoding::V2 { separator } | KeyEncoding::Default { separator }) = metadata.key_encoding;
+        let fill_value_null = self.fill_value.is_none();
+        Ok(V2Extra { fill_value_null, dimension_separator: Some(separator), ..extra })
     }
 
     fn fill_bytes(&self) -> Result<Box<[u8]>> {

@@ -30,8 +30,8 @@ use write::Writer;
 /// A store in one zip file: open an existing one to read, or create one, put, and close it.
 ///
 /// Entries that are stored are read by range straight from the file. Deflated ones are inflated with bounded memory
-/// and checked against their CRC-32, whole, at every run of requests. Refused when opening: encrypted, overlapping,
-/// duplicate or badly named entries, entries over 2^40 bytes or inflating more than 1024 times, and directories
+/// and checked against their CRC-32, whole, at every run of requests. Refused when opening: encrypted, overlapping
+/// or badly named entries, entries over 2^40 bytes or inflating more than 1024 times, and directories
 /// that do not fit the file. Threads may read and write at once; puts take turns.
 pub struct ZipStore {
     path: PathBuf,

@@ -1,7 +1,7 @@
 //! The central directory of a zip file (APPNOTE 6.3.10, sections 4.3.12 to 4.3.16), read as hostile input.
 
 use crate::{Key, LOCK_SUFFIX, Meta, Result, StoreError, Version, positional, span};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 
 pub(super) const LOCAL: u32 = 0x0403_4b50;
@@ -102,13 +102,9 @@ pub(super) fn parse(file: &File, store: &str) -> Result<Directory> {
     let mut fields = Fields(&bytes);
     let mut entries = BTreeMap::new();
     let mut spans = Vec::new();
-    let mut names = HashSet::new();
     for number in 0..end.count {
         let (name, entry) = parse_entry(&mut fields, end.start)
             .map_err(|reason| corrupt(store, format!("entry {number}: {reason}")))?;
-        if !names.insert(name.clone()) {
-            return Err(corrupt(store, format!("{name:?} is there twice")));
-        }
         let minimum = LOCAL_SIZE.saturating_add(span::as_u64(name.len())).saturating_add(entry.packed);
         spans.push((entry.header, entry.header.saturating_add(minimum)));
         // Directories and what killed writers left are no values; their names are held to the rules nonetheless.
@@ -119,6 +115,7 @@ pub(super) fn parse(file: &File, store: &str) -> Result<Directory> {
         };
         let key = Key::new(path).map_err(|error| corrupt(store, error.to_string()))?;
         if is_value {
+            // zarr-python appends a new entry of the same name for each overwrite: as in any zip, the last counts.
             entries.insert(key, entry);
         }
     }

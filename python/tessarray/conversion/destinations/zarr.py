@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import zipfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -93,29 +92,21 @@ class ZarrDestination:
             attrs |= {"_FillValue": fill} if fill is not None else {}
         if self._compressors != "auto":
             options["compressors"] = self._compressors
-        array = tessarray.create_array(
+        # xarray takes any fill value of v2 for `_FillValue`; none reads as zeros.
+        unfilled = self._format == 2 and "_FillValue" not in spec.attrs
+        return tessarray.create_array(
             str(self._store),
             name=spec.path or None,
             shape=spec.shape,
             dtype=self.stored_dtype(spec),
             chunks=layout.chunks,
             shards=layout.shards,
-            fill_value=_fill_value(spec),
+            fill_value=None if unfilled else _fill_value(spec),
             zarr_format=self._format,
             attributes=attrs,
             dimension_names=spec.dims,
             **options,
         )
-        if self._format == 3 or "_FillValue" in spec.attrs:
-            return array
-        self._forget_fill_value(spec.path)
-        return tessarray.open_array(str(self._store), path=spec.path, mode="r+")
-
-    def _forget_fill_value(self, path: str) -> None:
-        # xarray takes any fill value of v2 for `_FillValue`. Without one, chunks that were never written read as zeros.
-        document = self._store / path / ".zarray"
-        known = json.loads(document.read_text(encoding="utf-8"))
-        document.write_text(json.dumps(known | {"fill_value": None}, indent=2), encoding="utf-8")
 
     def reopen(self, targets: Sequence[Target]) -> None:
         for target in targets:
