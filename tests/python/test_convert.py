@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import h5py
 import netCDF4
@@ -14,6 +15,7 @@ import zarr
 from numpy.testing import assert_array_equal
 
 import tessarray
+from tessarray.conversion.sources.numpy import NpzSource
 
 RNG = np.random.default_rng(7)
 CUBE = RNG.integers(-3000, 3000, (7, 13, 11), dtype=np.int16)
@@ -256,6 +258,20 @@ def test_npz_converts_to_a_group_of_its_members(tmp_path, save):
     assert_array_equal(found["cube"][...], CUBE)
     assert_array_equal(found["field"][...], FIELD)
     assert found["one"][()] == 3 and found["none"].shape == (0, 4)
+
+
+def test_members_of_an_npz_are_read_by_threads_at_once(tmp_path):
+    np.savez(tmp_path / "in.npz", cube=CUBE, field=FIELD)
+    source = NpzSource(tmp_path / "in.npz")
+    members = {"cube": CUBE, "field": FIELD}
+
+    def read(turn):
+        name = ("cube", "field")[turn % 2]
+        return source.read(name, (slice(None),) * members[name].ndim).tobytes() == members[name].tobytes()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(read, range(400)))
+    source.close()
 
 
 TIFFS = {

@@ -31,8 +31,10 @@ SHAPE = (40, 64, 64)
 VALUES = np.random.default_rng(3).integers(0, 4000, SHAPE).astype("i2")
 
 # Blocks of one plane each and a rest after each, so that half a megabyte is on its way for seconds.
+# A test run in the background of a shell inherits an ignored Ctrl-C: the handler of a terminal is put back.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tessarray.cli import main
 from tessarray.conversion import blocks, run
 

@@ -35,7 +35,9 @@ def case(codec, array, *, exact=False, kind="bytes", words=None):
             "configuration": config,
             "dtype": array.dtype.str if array.dtype != object else "O",
             "input": [w.hex() if isinstance(w, bytes) else w for w in words] if words else hexed(array),
-            "decoded": None if words else hexed(np.frombuffer(decoded, "u1") if isinstance(decoded, bytes) else decoded),
+            "decoded": None
+            if words
+            else hexed(np.frombuffer(decoded, "u1") if isinstance(decoded, bytes) else decoded),
             "encoded": hexed(encoded),
             "exact": exact,
         }
@@ -71,10 +73,26 @@ for data in (ramp, noise, noise[:37], noise[:12], noise[:3], np.zeros(0, "u1")):
 # Array to array.
 signed = np.array([5, -3, 120, -128, 127, 0, 1, -1], "i1")
 for dtype, astype in (
-    ("<i4", "<i4"), ("<i4", "<i2"), ("<i4", "<i8"), ("|u1", "|u1"), ("|i1", "<i2"), ("<u2", "|i1"), ("<u8", "<u8"),
-    ("<f4", "<f4"), ("<f8", "<f8"), ("<f2", "<f2"), ("<f4", "<f8"), ("<f8", "<f4"), ("<f4", "<i4"), ("<f8", "<i2"),
+    ("<i4", "<i4"),
+    ("<i4", "<i2"),
+    ("<i4", "<i8"),
+    ("|u1", "|u1"),
+    ("|i1", "<i2"),
+    ("<u2", "|i1"),
+    ("<u8", "<u8"),
+    ("<f4", "<f4"),
+    ("<f8", "<f8"),
+    ("<f2", "<f2"),
+    ("<f4", "<f8"),
+    ("<f8", "<f4"),
+    ("<f4", "<i4"),
+    ("<f8", "<i2"),
 ):
-    data = np.concatenate([signed, signed * 3]).astype("f8") if dtype[1] == "f" else np.concatenate([signed, signed])
+    data = (
+        np.concatenate([signed, signed * 3]).astype("f8")
+        if dtype[1] == "f"
+        else np.concatenate([signed, signed])
+    )
     if dtype[1] == "f":
         data = data / (7 if astype[1] == "f" else 1)
     case(numcodecs.Delta(dtype, astype), data.astype(dtype), exact=True, kind="array")
@@ -84,8 +102,20 @@ with np.errstate(all="ignore"):
         case(numcodecs.Delta(dtype, astype), big.astype(dtype), exact=True, kind="array")
 
 for offset, scale in ((250, 10), (250.5, 100.0), (0, 0.5), (-3, 1)):
-    for dtype, astype in (("<f8", "<i4"), ("<f4", "<i2"), ("<f4", "<f4"), ("<f8", "<f4"), ("<f2", "<i4"), ("<f2", "<f2")):
-        case(numcodecs.FixedScaleOffset(offset, scale, dtype, astype), wave.astype(dtype), exact=True, kind="array")
+    for dtype, astype in (
+        ("<f8", "<i4"),
+        ("<f4", "<i2"),
+        ("<f4", "<f4"),
+        ("<f8", "<f4"),
+        ("<f2", "<i4"),
+        ("<f2", "<f2"),
+    ):
+        case(
+            numcodecs.FixedScaleOffset(offset, scale, dtype, astype),
+            wave.astype(dtype),
+            exact=True,
+            kind="array",
+        )
     for dtype, astype in (("<i4", "<i4"), ("<i8", "<i2"), ("<u4", "<u4")):
         values = (wave + 20).astype(dtype)
         if offset >= 0 or dtype != "<u4":
@@ -116,7 +146,13 @@ for n in (1, 7, 8, 9, 50):
 # Array to bytes.
 words = ["", "snow", "ß", "a longer text", ""]
 case(VLenUTF8(), np.array(words, object), exact=True, kind="vlen", words=words)
-case(VLenBytes(), np.array([w.encode() for w in words], object), exact=True, kind="vlen", words=[w.encode() for w in words])
+case(
+    VLenBytes(),
+    np.array([w.encode() for w in words], object),
+    exact=True,
+    kind="vlen",
+    words=[w.encode() for w in words],
+)
 for dtype in ("<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8"):
     case(numcodecs.PCodec(level=8), wave.astype(dtype), exact=True, kind="serializer")
 for options in (

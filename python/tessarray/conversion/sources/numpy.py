@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,8 @@ class NpzSource(FileSource):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._loaded: dict[str, NDArray] = {}
+        self._loaded: tuple[str, NDArray] | None = None
+        self._loading = threading.Lock()
         try:
             self._zip = zipfile.ZipFile(path)
             self._specs = [
@@ -73,10 +75,14 @@ class NpzSource(FileSource):
         return self._specs
 
     def read(self, path: str, region: Region) -> NDArray:
-        if path not in self._loaded:
-            # One member at a time, so that memory holds no more than the largest.
-            self._loaded = {path: self._open(path)}
-        return np.array(self._loaded[path][region])
+        # Blocks of several members are read at once. One member is held at a time, so that memory holds no more than
+        # the largest; a reader keeps the one it was given while another reader moves on.
+        with self._loading:
+            if self._loaded is None or self._loaded[0] != path:
+                self._loaded = None
+                self._loaded = (path, self._open(path))
+            values = self._loaded[1]
+        return np.array(values[region])
 
     def _open(self, path: str) -> NDArray:
         info = self._zip.getinfo(f"{path}.npy")
@@ -91,7 +97,7 @@ class NpzSource(FileSource):
             return np.asarray(npy_format.read_array(member, allow_pickle=False))
 
     def close(self) -> None:
-        self._loaded = {}
+        self._loaded = None
         self._zip.close()
 
 
