@@ -1,0 +1,81 @@
+"""Tessarray, with its defaults: a crc32c of every chunk is one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tessarray_bench.model import Layout, Workload
+from tessarray_bench.systems import zarr_layout
+from tessarray_bench.systems.base import ArraySpec, Unsupported
+from tessarray_bench.systems.zarr_layout import ZarrGroups
+
+
+class Tessarray(ZarrGroups):
+    name = "tessarray"
+    title = "Tessarray"
+    modules = ("tessarray",)
+    environment = "own"
+    install = "pip install tessarray"
+    sources: ClassVar[Mapping[str, str]] = {
+        "threads": "docs/python.md#threads-and-processes",
+        "http": "docs/python.md#stores",
+    }
+    store = "store.zarr"
+    format = "zarr3"
+    readers = ("zarr-python", "tensorstore")
+    codecs = ("none", "blosc", "zstd", "gzip", "lz4")
+    double_partitioning = True
+
+    @classmethod
+    def variables(cls, workers: int | None) -> dict[str, str]:
+        return {} if workers is None else {"TESSARRAY_THREADS": str(workers)}
+
+    @classmethod
+    def supports(cls, workload: Workload) -> str | None:
+        return zarr_layout.refusal(cls, workload)
+
+    def start(self, workers: int | None) -> None:
+        import tessarray
+
+        self.module: Any = tessarray
+
+    def arguments(self, dtype: str, layout: Layout | None) -> dict[str, Any]:
+        if layout is None:
+            return {}
+        # The default chain ends in a checksum. It stays, so that figures are of the store a user would have.
+        chain = [*zarr_layout.compressors(layout.codec, dtype), {"name": "crc32c"}]
+        return {"chunks": layout.chunks, "shards": layout.shards, "filters": None, "compressors": chain}
+
+    def new_group(self, path: Path) -> Any:
+        return self.module.create_group(path)
+
+    def old_group(self, path: Path) -> Any:
+        return self.module.open_group(path, mode="r")
+
+    def create(self, path: Path, array: ArraySpec) -> Any:
+        shape = (0, *array.shape[1:]) if array.growing else array.shape
+        arguments = self.arguments(array.dtype, array.layout)
+        return self.module.create_array(path, shape=shape, dtype=array.dtype, **arguments)
+
+    def write(self, handle: Any, values: Any) -> None:
+        handle[...] = values
+
+    def append(self, handle: Any, values: Any) -> None:
+        handle.append(values, axis=0)
+
+    def open(self, path: Path) -> Any:
+        return self.module.open_array(path, mode="r")
+
+    def open_url(self, url: str) -> Any:
+        try:
+            import fsspec
+
+            mapping = fsspec.get_mapper(url)
+        except ImportError as error:
+            raise Unsupported(f"reading over HTTP without fsspec[http]: {error}") from None
+        return self.module.open_array(mapping, mode="r")
+
+    def facts(self, path: Path) -> dict[str, Any]:
+        return zarr_layout.facts(path)
