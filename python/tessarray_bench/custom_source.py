@@ -95,6 +95,13 @@ def _opened(file: str, key: str, path: Path, variable: str) -> Iterator[Any]:
         yield found
 
 
+def source_file(data: Data, folder: Path) -> Path:
+    """The `.npy` file of the values, wherever they come from; what has to be made for it goes into the folder."""
+    if data.kind == "file" and "::" in (data.path or ""):
+        return extract(data, folder)
+    return values_of.source_file(data, folder)
+
+
 def extract(data: Data, folder: Path) -> Path:
     """Copy the variable that `data.path` names (`FILE::VARIABLE`) into a `.npy` file of the folder, slab by slab."""
     assert data.path is not None

@@ -146,7 +146,7 @@ def test_a_file_of_texts(tmp_path):
     np.save(tmp_path / "words.npy", np.array(["one", "twenty-seven letters long,"]))
     found = loaded(tmp_path, 'data = {file = "words.npy"}\nlayouts = {a = {chunks = [2]}}')
     assert found.data == Data("file", (2,), "string", 0, str(tmp_path / "words.npy"))
-    values = data.load(found.data, data.source_file(found.data, tmp_path))
+    values = data.load(found.data, custom_source.source_file(found.data, tmp_path))
     assert values.tolist() == ["one", "twenty-seven letters long,"]
 
 
@@ -181,12 +181,12 @@ def test_a_variable_is_copied_as_it_is_stored(tmp_path, library, monkeypatch):
     monkeypatch.setattr(data, "SLAB_BYTES", 7 * 30 * 2)  # slabs of seven rows
     found = loaded(tmp_path, FROM_FILE.format(path.name, "t2m", "[20, 30]"))
     assert found.data == Data("file", (20, 30), "i2", 0, f"{path}::t2m")
-    source = data.source_file(found.data, tmp_path / "work")
+    source = custom_source.source_file(found.data, tmp_path / "work")
     assert source.parent == tmp_path / "work"
     values = np.load(source)
     assert values.dtype == np.dtype("i2")
     np.testing.assert_array_equal(values, packed)
-    assert data.source_file(found.data, tmp_path / "work") == source
+    assert custom_source.source_file(found.data, tmp_path / "work") == source
 
 
 def test_a_netcdf_3_file_is_read(tmp_path):
@@ -195,7 +195,7 @@ def test_a_netcdf_3_file_is_read(tmp_path):
         file.createDimension("x", 4)
         file.createVariable("v", "f8", ("x",))[...] = [1, 2, 3, 4]
     found = loaded(tmp_path, FROM_FILE.format("old.nc", "v", "[4]"))
-    assert np.load(data.source_file(found.data, tmp_path / "work")).tolist() == [1, 2, 3, 4]
+    assert np.load(custom_source.source_file(found.data, tmp_path / "work")).tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("library", ["h5py", "netCDF4"])
@@ -203,7 +203,7 @@ def test_texts_of_a_group_are_copied(tmp_path, library):
     path, _ = variable_file(tmp_path, library)
     found = loaded(tmp_path, FROM_FILE.format(path.name, "group/names", "[3]"))
     assert found.data.dtype == "string"
-    values = data.load(found.data, data.source_file(found.data, tmp_path / "work"))
+    values = data.load(found.data, custom_source.source_file(found.data, tmp_path / "work"))
     assert values.tolist() == ["a", "be", "see"]
 
 
@@ -228,7 +228,7 @@ def test_a_variable_that_changed_since_is_refused(tmp_path):
     with pytest.raises(
         CustomError, match=r"t2m: expected the shape \[21, 30\] that it had, found \[20, 30\]"
     ):
-        data.source_file(Data("file", (21, 30), "i2", 0, f"{path}::t2m"), tmp_path / "work")
+        custom_source.source_file(Data("file", (21, 30), "i2", 0, f"{path}::t2m"), tmp_path / "work")
     assert list((tmp_path / "work").iterdir()) == []
 
 

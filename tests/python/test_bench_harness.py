@@ -303,6 +303,21 @@ def test_a_query_refused_leaves_the_others(array):
     assert array.steps("half-refuser", "check") == {"check": "ok"}
 
 
+# ---- files of adapters
+
+
+def test_an_adapter_file_may_define_dataclasses(tmp_path):
+    lines = (
+        "from __future__ import annotations",
+        "from dataclasses import dataclass",
+        "from typing import Any",
+    )
+    system = "from tessarray_bench.systems.base import System\nclass Mine(System):\n    name = 'mine'\n"
+    text = "\n".join((*lines, "@dataclass", "class Handle:", "    array: Any", system))
+    (tmp_path / "mine.py").write_text(text)
+    assert set(from_file(tmp_path / "mine.py")) == {"mine"}  # and not the base, which it imports
+
+
 # ---- folders
 
 
