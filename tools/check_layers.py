@@ -3,7 +3,9 @@
 Rust: the crates stand in the order of RUST_LAYERS; a crate may depend on those below it only (its dev-dependencies
 too: a test that needs the layer above belongs in the layer above). Python: the modules of `tessarray` named in
 PYTHON_LAYERS stand above the API, in that order; `tessarray/__init__.py` may import them inside a function (lazily),
-since it is the face, and type-checking imports do not count.
+since it is the face, and type-checking imports do not count. The benchmark is a package of its own, `tessarray_bench`:
+it may not import `tessarray` but in the adapter that measures it, only the command line may import it, and what runs in
+other libraries' environments (BENCH_WORKER) imports nothing of it that lies above.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ RUST_LAYERS = [
 ]
 PYTHON_LAYERS = ["conversion", "tune", "bench", "demo", "cli"]
 API = -1  # every other module
+BENCH = "tessarray_bench"
+BENCH_ADAPTER = f"{BENCH}.systems.tessarray"
+BENCH_WORKER = ("model", "data", "fleet_data", "queries", "systems", "worker")
 
 
 def rust_dependencies(manifest: dict[str, Any]) -> set[str]:
@@ -134,8 +139,44 @@ def python_problems(root: Path) -> list[str]:
     return problems
 
 
+def bench_problems(root: Path) -> list[str]:
+    """The benchmark apart from what it measures, and its workers apart from the harness."""
+    problems = []
+    for package in (root / "python" / "tessarray", root / "python" / BENCH):
+        for path in sorted(package.rglob("*.py")):
+            module = module_name(path, package)
+            imports = Imports(module, path.stem == "__init__")
+            imports.visit(ast.parse(path.read_text(encoding="utf-8"), filename=str(path)))
+            for line, target, _ in imports.found:
+                why = bench_refusal(module, target)
+                if why:
+                    problems.append(f"{path.relative_to(root)}:{line}: {module} imports {target}: {why}")
+    return problems
+
+
+def bench_refusal(module: str, target: str) -> str | None:
+    """Why a module may not import another, as far as the benchmark goes."""
+    ours, theirs = module.split("."), target.split(".")
+    if theirs[0] == BENCH and ours[0] == "tessarray" and ours[1:2] != ["cli"]:
+        return "only the command line may"
+    if ours[0] != BENCH:
+        return None
+    if theirs[0] == "tessarray" and module != BENCH_ADAPTER:
+        return "the benchmark knows Tessarray by its adapter only"
+    # `from tessarray_bench import data` is found as `tessarray_bench.data`.
+    if (
+        theirs[0] == BENCH
+        and ours[1:2]
+        and ours[1] in BENCH_WORKER
+        and theirs[1:2]
+        and theirs[1] not in BENCH_WORKER
+    ):
+        return "a worker needs NumPy and the standard library only"
+    return None
+
+
 def main(root: Path = ROOT) -> int:
-    problems = rust_problems(root) + python_problems(root)
+    problems = rust_problems(root) + python_problems(root) + bench_problems(root)
     for problem in problems:
         print(problem)
     print(f"layers: {len(problems)} edges point up" if problems else "layers: no edge points up")

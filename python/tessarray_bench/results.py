@@ -231,7 +231,10 @@ def cell_of(label: str, labelled: Sequence[tuple[str, Row]], store: Store, again
     latencies: list[Row] = [row["latency"] for row in good if row.get("latency")]
     names = dict.fromkeys(name for latency in latencies for name in latency)
     cpu = [row.get("cpu_user", 0.0) + row.get("cpu_system", 0.0) for row in good if "cpu_user" in row]
-    extra = {key: middle(good, key) for key in ("requests", "transferred", "offered", "dropped", "retained")}
+    extra = {
+        key: middle(good, key)
+        for key in ("requests", "transferred", "offered", "dropped", "retained", "sampled")
+    }
     return Cell(
         file=label,
         suite=rows[0]["suite"],

@@ -36,7 +36,33 @@ def module(root: Path, name: str, text: str) -> None:
 
 def test_this_repository_has_no_edge_that_points_up():
     root = TOOLS.parent
-    assert layers.rust_problems(root) + layers.python_problems(root) == []
+    assert layers.rust_problems(root) + layers.python_problems(root) + layers.bench_problems(root) == []
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "fine"),
+    [
+        ("tessarray.cli.app", "tessarray_bench.cli.app", True),
+        ("tessarray.api", "tessarray_bench.model", False),
+        ("tessarray_bench.systems.tessarray", "tessarray", True),
+        ("tessarray_bench.systems.zarr_python", "tessarray", False),
+        ("tessarray_bench.harness.run", "tessarray.store", False),
+        ("tessarray_bench.worker.array", "tessarray_bench.queries", True),
+        ("tessarray_bench.worker.array", "tessarray_bench.harness.run", False),
+        ("tessarray_bench.systems.base", "tessarray_bench.statistics", False),
+        ("tessarray_bench.harness.run", "tessarray_bench.systems.base", True),
+    ],
+)
+def test_the_benchmark_stands_apart_from_what_it_measures(importer, imported, fine):
+    assert (layers.bench_refusal(importer, imported) is None) == fine
+
+
+def test_a_favour_in_the_benchmark_is_found(tmp_path):
+    folder = tmp_path / "python" / "tessarray_bench" / "harness"
+    folder.mkdir(parents=True)
+    (folder / "run.py").write_text("def run():\n    import tessarray\n")
+    (problem,) = layers.bench_problems(tmp_path)
+    assert "harness/run.py:2" in problem and "adapter only" in problem
 
 
 def test_a_crate_may_depend_on_those_below_it(tmp_path):

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tessarray.cli import texts
+from tessarray_bench.cli.app import app as bench
 
 app = typer.Typer(
     name="tessarray",
@@ -18,6 +19,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(bench, name="bench")
 
 Store = Annotated[
     str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")

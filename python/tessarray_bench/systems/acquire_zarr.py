@@ -34,6 +34,8 @@ class AcquireZarr(System):
     def supports(cls, workload: Workload) -> str | None:
         if workload.data is not None and workload.layout is None:
             return "a layout of its own choice: chunks must be given"
+        if workload.data is not None and len(workload.data.shape) < 3:
+            return "arrays of fewer than three axes: it streams frames of two space axes"
         return zarr_layout.refusal(cls, workload, strings=False)
 
     def start(self, workers: int | None) -> None:

@@ -189,19 +189,20 @@ class NetCDF4(System):
                     self.define(file, variable, names, values.shape, values.dtype.str, mine)[...] = values
 
     def open_fleet(self, path: Path, workload: Workload) -> Path:
+        self.suffix = next(path.iterdir()).suffix  # netCDF-4 and HDF5 files are read alike
         return path
 
     def read_fleet(self, handle: Path, variable: str, names: Sequence[str], share: float) -> list[Any]:
         found = []
         for name in names:
-            with self.netcdf.Dataset(handle / f"{name}.nc") as file:
+            with self.netcdf.Dataset(handle / f"{name}{self.suffix}") as file:
                 data = file[variable]
                 data.set_auto_maskandscale(False)
                 found.append(data[tuple(slice(math.ceil(share * n)) for n in data.shape)])
         return found
 
     def read_dataset(self, handle: Path, name: str) -> dict[str, Any]:
-        with self.netcdf.Dataset(handle / f"{name}.nc") as file:
+        with self.netcdf.Dataset(handle / f"{name}{self.suffix}") as file:
             file.set_auto_maskandscale(False)
             return {variable: data[...] for variable, data in file.variables.items()}
 

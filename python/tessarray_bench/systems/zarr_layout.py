@@ -79,8 +79,12 @@ def refusal(system: type[System], workload: Workload, strings: bool = True) -> s
 
 
 def facts(path: Path) -> JSON:
-    """The layout of an array, as its `zarr.json` has it."""
-    return facts_of(json.loads((path / "zarr.json").read_bytes()))
+    """The layout of an array, as its `zarr.json` has it; of a group, that of the first array below it."""
+    document = json.loads((path / "zarr.json").read_bytes())
+    while document["node_type"] == "group":
+        path = min(child for child in path.iterdir() if (child / "zarr.json").exists())
+        document = json.loads((path / "zarr.json").read_bytes())
+    return facts_of(document)
 
 
 def facts_of(document: JSON) -> JSON:
