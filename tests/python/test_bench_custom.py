@@ -193,9 +193,12 @@ def test_a_netcdf_3_file_is_read(tmp_path):
     netcdf4 = pytest.importorskip("netCDF4")
     with netcdf4.Dataset(tmp_path / "old.nc", "w", format="NETCDF3_CLASSIC") as file:
         file.createDimension("x", 4)
-        file.createVariable("v", "f8", ("x",))[...] = [1, 2, 3, 4]
+        stored = file.createVariable("v", "i2", ("x",))
+        stored[...] = [1, 2, 3, -32767]
+        stored.scale_factor = 0.5
+        stored.missing_value = 3
     found = loaded(tmp_path, FROM_FILE.format("old.nc", "v", "[4]"))
-    assert np.load(custom_source.source_file(found.data, tmp_path / "work")).tolist() == [1, 2, 3, 4]
+    assert np.load(custom_source.source_file(found.data, tmp_path / "work")).tolist() == [1, 2, 3, -32767]
 
 
 @pytest.mark.parametrize("library", ["h5py", "netCDF4"])

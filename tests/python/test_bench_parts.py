@@ -131,6 +131,8 @@ def test_values_are_the_same_whole_or_by_slab(kind, dtype, tmp_path, monkeypatch
     slabs = [data.make(given, start, min(start + 5, 23)) for start in range(0, 23, 5)]
     np.testing.assert_array_equal(np.concatenate(slabs), whole)
     np.testing.assert_array_equal(np.load(data.source_file(given, tmp_path)), whole)
+    if kind in ("random", "strings"):
+        assert (slabs[0] != slabs[1]).any()  # no slab repeats another one
     if kind != "ramp" and dtype != "b1":
         assert (data.make(Data(kind, (23, 6, 8), dtype, 5), 0, 23) != whole).any()
 
