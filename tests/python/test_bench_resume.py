@@ -96,7 +96,6 @@ def test_a_run_that_is_out_of_time_stops_and_can_go_on(tmp_path, monkeypatch):
     ("change", "part"),
     [
         ({"seed": 6}, "seed was 5, is 6"),
-        ({"repeats": 4}, "repeats was 3, is 4"),
         ({"baseline": None}, "baseline was 'fine', is None"),
         ({"scale": 0.5}, "scale was 1.0, is 0.5"),
         ({"drop_caches": True}, "cache was 'warm'"),

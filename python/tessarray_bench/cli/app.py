@@ -65,6 +65,10 @@ def run(
     list_: Annotated[bool, typer.Option("--list", help="Show the workloads and run nothing.")] = False,
     heavy: Annotated[bool, typer.Option("--heavy", help="With the workloads of tens of gigabytes.")] = False,
     time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one process.")] = 120,
+    query_time: Annotated[
+        float,
+        typer.Option(min=0.1, help="Seconds of calls for one query class; what is left is in proportion."),
+    ] = 10,
     total_time: Annotated[float | None, typer.Option(min=1, help="Seconds for the whole run.")] = None,
     memory_limit: Annotated[float | None, typer.Option(min=0.01, help="GB for one process.")] = None,
     drop_caches: Annotated[
@@ -79,7 +83,7 @@ def run(
         command.Request(
             suites=suites, systems=systems, workloads=workloads or [], adapters=adapter or [], scale=scale,
             repeats=repeats, baseline=baseline, seed=seed, workdir=workdir, out=json, resume=resume, heavy=heavy,
-            time_limit=time_limit, total_time=total_time, memory_limit=memory_limit, drop_caches=drop_caches,
+            time_limit=time_limit, query_time=query_time, total_time=total_time, memory_limit=memory_limit, drop_caches=drop_caches,
             home=environments, quiet=quiet,
         ),
         only_list=list_,

@@ -7,7 +7,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Request:
     resume: bool = False
     heavy: bool = False
     time_limit: float = 120.0
+    query_time: float = 10.0
     total_time: float | None = None
     memory_limit: float | None = None
     drop_caches: bool = False
@@ -120,7 +121,12 @@ def choose_workloads(request: Request) -> list[Workload]:
             raise BenchError(f"no suite {name!r}; there are: {', '.join(known.SUITES)}, all, or a .toml file")
     if not found:
         raise BenchError(f"no workload matches {', '.join(request.workloads)}; --list shows them")
-    return found
+    return [_with_option(workload, "query_seconds", request.query_time) for workload in found]
+
+
+def _with_option(workload: Workload, name: str, value: Any) -> Workload:
+    """The workload with an option, unless it has one of that name itself."""
+    return replace(workload, options={name: value, **workload.options}) if workload.queries else workload
 
 
 def _wanted(workload: Workload, request: Request) -> bool:

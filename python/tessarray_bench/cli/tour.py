@@ -18,6 +18,7 @@ def run(folder: Path) -> None:
     request = running.Request(
         suites=[], systems=",".join(dict.fromkeys((*tour.SYSTEMS, *tour.FLEET))), repeats=1, scale=1.0, out=out,
         total_time=SECONDS, time_limit=30.0, spread=True, chosen=tour.chosen,
+        baseline=tour.BASELINE,
     )  # fmt: skip
     say = console().print
     say(

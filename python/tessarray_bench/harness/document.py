@@ -12,8 +12,8 @@ from tessarray_bench.results_file import FORMAT
 if TYPE_CHECKING:
     from tessarray_bench.harness.run import Plan
 
-# What must be the same for a run to go on from an earlier one's file.
-HELD = ("seed", "repeats", "baseline", "scale", "cache")
+# What must be the same for a run to go on from an earlier one's file. Repeats may be more: they are added.
+HELD = ("seed", "baseline", "scale", "cache")
 
 
 class ResumeError(ValueError):

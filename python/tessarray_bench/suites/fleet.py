@@ -7,6 +7,7 @@ from typing import Any
 from tessarray_bench.model import Codec, Fleet, Layout, Variable, Workload
 
 COUNTS = (100, 500, 1000)
+MIDDLE = 300  # gridded ones: 2.3 GB, where 500 are 3.8 GB
 LARGE = 10_000
 FEWEST = 4
 # What every system under test can write; the default of those that were compared in public.
@@ -27,9 +28,12 @@ def workloads(scale: float) -> list[Workload]:
     made = []
     for count in _counts(scale):
         made.append(_workload("profile", count, PROFILE, (50, 168)))
-        made.append(_workload("gridded", count, GRIDDED, (50, 50, 24), heavy=count >= 1000))
+        made.append(_workload("gridded", count, GRIDDED, (50, 50, 24), heavy=count >= 500))
         made.append(_workload("sensors", count, SENSORS, (24,)))
         made.append(_workload("ragged", count, PROFILE, (50, 168)))
+    middle = round(MIDDLE * scale)
+    if middle > FEWEST and middle not in _counts(scale):
+        made.append(_workload("gridded", middle, GRIDDED, (50, 50, 24)))
     if scale >= 1:
         large = round(LARGE * scale)
         made.append(_workload("profile", large, PROFILE, (50, 168), heavy=True))

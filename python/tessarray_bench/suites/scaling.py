@@ -8,6 +8,8 @@ import math
 def scaled(shape: tuple[int, ...], scale: float, multiple: tuple[int, ...] | None = None) -> tuple[int, ...]:
     """A shape with about `scale` times as many elements, every axis shrunk alike, at least 4 long and, where it is
     longer than that, a multiple of the given lengths."""
+    if scale == 1:
+        return shape
     factor = scale ** (1 / len(shape))
     found = []
     for axis, extent in enumerate(shape):

@@ -24,6 +24,7 @@ PICKS = {
 QUERIES = 4
 # The systems of the tour, since two minutes do not hold all; fleets have some of their own.
 SYSTEMS = ("tessarray", "zarr-python-fused", "zarrs", "tensorstore", "blosc2", "h5py", "tiledb")
+BASELINE = "zarr-python-fused"
 FLEET = ("tessarray", "zarr-python-fused", "h5py", "atlas", "stacked", "xarray-dask-zarr")
 
 

@@ -1,0 +1,190 @@
+"""One self-contained page from results: the rows as they are, and beside them every statistic that the page shows.
+
+    write("report.html", [document], ["laptop"])
+
+The page computes no median, interval or verdict of its own: they come from `results` and `statistics`, for each pair
+of systems, so that any of them can be the baseline. It loads nothing from anywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tessarray_bench.results import (
+    Cell,
+    Results,
+    ResultsFile,
+    cells_of_group,
+    floor_of,
+    from_document,
+    judge,
+    merge,
+)
+from tessarray_bench.statistics import Interval, NoiseFloor, Verdict, median, median_interval
+
+# In this order: each builds on those before it.
+SCRIPTS = (
+    *("base", "state", "figures", "words", "filters", "summary", "table", "draw", "detail"),
+    *("bars", "pareto", "lines", "charts", "export", "machine", "main"),
+)
+OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster", "equal": "equal"}
+Row = Mapping[str, Any]
+
+# Metric -> what a row says of it. Time, rate and stored size come from the cell.
+METRICS: Mapping[str, Callable[[Row], float | None]] = {
+    "cpu": lambda row: row["cpu_user"] + row.get("cpu_system", 0.0) if "cpu_user" in row else None,
+    "peak": lambda row: row.get("peak"),
+    "read": lambda row: row.get("read"),
+    "written": lambda row: row.get("written"),
+    "p99": lambda row: (row.get("latency") or {}).get("p99"),
+}
+
+
+def write(path: str | os.PathLike[str], results: Sequence[dict[str, Any]], labels: Sequence[str]) -> None:
+    Path(path).write_text(build(results, labels), encoding="utf-8")
+
+
+def build(results: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
+    """The page as text, for results documents (design note 0005) and what to call each. Raises ResultsError."""
+    found = merge(*(from_document(one, label) for one, label in zip(results, labels, strict=True)))
+    parts = resources.files("tessarray_bench.report") / "page"
+    script = "\n".join(
+        (parts / f"{name}.js").read_text(encoding="utf-8").replace("</", "<\\/") for name in SCRIPTS
+    )
+    filling = {
+        "/*{css}*/": (parts / "page.css").read_text(encoding="utf-8"),
+        "{data}": embedded(payload(found)),
+        "/*{script}*/": f'(() => {{\n"use strict";\n{script}\n}})();',
+    }
+    page = (parts / "template.html").read_text(encoding="utf-8")
+    for mark, text in filling.items():
+        before, after = page.split(mark)
+        page = before + text + after
+    return page
+
+
+def embedded(value: Any) -> str:
+    """JSON that may stand in a script element: no text in it can close the element, or open a comment."""
+    text = json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def finite(value: Any) -> Any:
+    """Infinities and NaN have no place in JSON: null stands for them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(one) for key, one in value.items()}
+    return [finite(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def payload(results: Results) -> dict[str, Any]:
+    """`sources`: the documents as they came. `files`: what may be pooled of them, with its cells."""
+    places = {file.label: number for number, file in enumerate(results.files)}
+    return {
+        "format": "tessarray-bench-page/1",
+        "sources": [{"label": file.label, "results": file.document} for file in results.files],
+        "files": [of_group(group, [places[file.label] for file in group]) for group in results.groups],
+    }
+
+
+def of_group(group: Sequence[ResultsFile], sources: list[int]) -> dict[str, Any]:
+    found = cells_of_group(group)
+    noise = floor_of(cell for cell in found if cell.process != "check")
+    rows: dict[tuple[str, ...], list[Row]] = {}
+    for row in (row for file in group for row in file.rows):
+        rows.setdefault((row["workload"], row["process"], row["step"], row["system"]), []).append(row)
+    together: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in found:
+        together.setdefault((cell.workload, cell.process, cell.step), []).append(cell)
+    return {
+        "label": " + ".join(file.label for file in group),
+        "sources": sources,
+        "floor": {"factor": noise.factor, "cells": noise.cells},
+        "cells": [
+            shown(cell, rows[(*key, cell.system)], ratios[cell.system])
+            for key, rivals in together.items()
+            for ratios in [pairs(rivals, noise, group[0].settings["baseline"])]
+            for cell in rivals
+        ],
+    }
+
+
+def shown(cell: Cell, rows: Sequence[Row], ratios: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell as the page reads it. Figures are [value, low, high, level of the interval]."""
+    return {
+        "workload": cell.workload,
+        "process": cell.process,
+        "step": cell.step,
+        "system": cell.system,
+        "n": cell.n,
+        "status": cell.status,
+        "statuses": dict(cell.statuses),
+        "reasons": list(cell.reasons),
+        "ranks": cell.ranks,
+        "untrue": cell.untrue,
+        "checked": cell.checked,
+        "reader": next((row["reader"] for row in rows if row.get("reader")), None),
+        "differs": list(cell.differs),
+        "facts": dict(cell.facts),
+        "files": cell.files,
+        "extra": dict(cell.extra),
+        "metrics": dict(figures(cell, rows)),
+        "ratios": ratios,
+        "rerun": cell.rerun,
+    }
+
+
+def figures(cell: Cell, rows: Sequence[Row]) -> Iterator[tuple[str, list[float | None]]]:
+    if cell.median is not None:
+        yield "wall", figure(cell.median, cell.interval)
+        if cell.rate is not None:
+            # At the same number of bytes a rate's interval is the time's, turned round.
+            turned = cell.interval and cell.interval._replace(
+                low=cell.rate * cell.median / cell.interval.high * 1e9,
+                high=cell.rate * cell.median / cell.interval.low * 1e9,
+            )
+            yield "rate", figure(cell.rate * 1e9, turned)
+    if cell.stored is not None:
+        yield "stored", [cell.stored, None, None, None]
+    good = [row for row in rows if row["status"] == "ok"]
+    for name, value in METRICS.items():
+        values = [float(one) for row in good if (one := value(row)) is not None]
+        if values:
+            yield name, figure(median(values), median_interval(values))
+
+
+def figure(value: float, interval: Interval | None) -> list[float | None]:
+    if interval is None:
+        return [rounded(value), None, None, None]
+    return [rounded(value), rounded(interval.low), rounded(interval.high), interval.level]
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def pairs(rivals: Sequence[Cell], noise: NoiseFloor, baseline: str) -> dict[str, dict[str, Any]]:
+    """System -> other system -> [ratio of their times, low, high, verdict]. Each pair is judged once, then turned."""
+    found: dict[str, dict[str, Any]] = {cell.system: {} for cell in rivals}
+    # The baseline comes first, so that what is said over it is what `results` says, to the last digit.
+    ordered = sorted(rivals, key=lambda cell: cell.system != baseline)
+    for other, cell in itertools.combinations(ordered, 2):
+        judged = None if cell.process == "check" else judge(cell, other, noise)
+        if judged is None:
+            continue
+        ratio, said = judged
+        value, low, high = ratio.value, *(ratio.interval[:2] if ratio.interval else (None, None))
+        turned = (1 / high, 1 / low) if low and high else (None, None)
+        found[cell.system][other.system] = [*map(rounded, (value, low, high)), said]
+        found[other.system][cell.system] = [*map(rounded, (1 / value, *turned)), OPPOSITE[said]]
+    return found
