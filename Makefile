@@ -10,6 +10,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
+# The environments of the benchmark's other systems: `make test` brings them, the product never needs them.
+export TESSARRAY_BENCH_HOME := $(CURDIR)/.bench
 INPUT ?=
 TIME ?= 10
 # Python sources are not listed: the package is installed in place, so an edit needs no build.
@@ -26,13 +28,13 @@ build: $(VENV)/.built ## make .venv with the release build of the package and it
 demo: build ## the main job on a real file: make demo [INPUT=path/to/file.nc]
 	$(BIN)/tessarray demo $(if $(INPUT),"$(INPUT)")
 
-test: build $(VENV)/.dev ## every test, Rust and Python; the last line sums both
+test: build $(VENV)/.dev .bench/.installed ## every test, Rust and Python; the last line sums both
 	$(BIN)/python tools/run_tests.py
 
 test-rust: build $(VENV)/.dev ## the Rust tests, doc tests and examples
 	$(BIN)/python tools/run_tests.py --rust
 
-test-python: build $(VENV)/.dev ## the Python tests
+test-python: build $(VENV)/.dev .bench/.installed ## the Python tests
 	$(BIN)/python tools/run_tests.py --python
 
 lint: $(VENV)/.dev ## formats, clippy, ruff, mypy, the layers and the file sizes
@@ -56,7 +58,7 @@ lock: $(VENV)/.python ## resolve the Python dependencies anew
 	tools/lock $(BIN)/python
 
 clean: ## remove what was built
-	rm -rf target $(VENV) demo-output .pytest_cache .hypothesis .ruff_cache .mypy_cache fuzz/target
+	rm -rf target $(VENV) .bench tessarray-bench demo-output .pytest_cache .hypothesis .ruff_cache .mypy_cache fuzz/target
 	find python -name '*.so' -delete
 	find python tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -71,6 +73,10 @@ $(VENV)/.demo: requirements/demo.lock.txt $(VENV)/.python
 
 $(VENV)/.dev: requirements/dev.lock.txt $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --requirement requirements/dev.lock.txt
+	touch $@
+
+.bench/.installed: $(wildcard python/tessarray_bench/environments/*.lock.txt) | $(VENV)/.built
+	$(BIN)/tessarray bench install
 	touch $@
 
 $(VENV)/.built: $(VENV)/.demo pyproject.toml $(RUST_SOURCES)
