@@ -183,7 +183,8 @@ def pairs(rivals: Sequence[Cell], noise: NoiseFloor, baseline: str) -> dict[str,
         if judged is None:
             continue
         ratio, said = judged
-        value, low, high = ratio.value, *(ratio.interval[:2] if ratio.interval else (None, None))
+        value = ratio.value
+        low, high = ratio.interval[:2] if ratio.interval else (None, None)
         turned = (1 / high, 1 / low) if low and high else (None, None)
         found[cell.system][other.system] = [*map(rounded, (value, low, high)), said]
         found[other.system][cell.system] = [*map(rounded, (1 / value, *turned)), OPPOSITE[said]]
