@@ -342,7 +342,8 @@ def test_the_suites_scale_and_mark_what_is_heavy() -> None:
     for name in ("profile", "gridded", "sensors", "ragged"):
         assert {f"fleet/{name}/{count}" for count in (100, 500, 1000)} <= set(full)
     heavy = {name for name, workload in full.items() if workload.options.get("heavy")}
-    assert heavy == {"fleet/profile/10000", "fleet/sensors/10000", "fleet/gridded/1000"}
+    assert heavy == {f"fleet/{x}" for x in ("profile/10000", "sensors/10000", "gridded/500", "gridded/1000")}
+    assert "fleet/gridded/300" in full
     assert full["fleet/gridded/100"].layout == Layout((50, 50, 24), None, Codec.parse("zstd:3"))
 
     tiny = fleet_suite.workloads(0.01)

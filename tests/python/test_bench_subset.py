@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,42 +25,47 @@ KNOWN: set[tuple[str, str]] = set()
 
 @pytest.fixture(scope="module")
 def systems():
+    if not HOME.is_dir():
+        pytest.skip("the systems are not here: `make .bench/.installed` brings them")
     candidates = running.adapters_of([])
     request = running.Request(suites=[], home=HOME)
     runners, absent = running.choose_systems(request)
-    assert {"tessarray", "zarr-python", "zarrs", "tensorstore", "h5py", "netcdf4"} <= set(runners), absent
-    assert set(runners) | set(absent) == set(candidates)
+    assert set(runners) == set(candidates), absent
     return runners
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("suite", list(tour.PICKS))
 def test_every_system_gives_right_answers_in_every_suite(suite, systems, tmp_path):
-    (workload,) = [w for w in tour.workloads(smaller=0.3) if w.suite == suite]
-    request = running.Request(
-        suites=[],
-        repeats=1,
-        out=tmp_path / "out.json",
-        home=HOME,
-        time_limit=90,
-        quiet=True,
-        systems=",".join(systems),
-    )
-    document = running.execute(request, [workload], again=False)
-    assert json.loads((tmp_path / "out.json").read_text())["finished"]
+    (workload,) = [w for w in tour.workloads(smaller=0.1) if w.suite == suite]
+
+    def half(number):
+        """Nobody looks at the times here, so half of the systems run beside the other half."""
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        request = running.Request(
+            suites=[], repeats=1, out=folder / "out.json", home=HOME, time_limit=90, quiet=True, workdir=folder,
+            systems=",".join(list(systems)[number::2]),
+        )  # fmt: skip
+        document = running.execute(request, [replace(workload, queries=workload.queries[:3])], again=False)
+        assert json.loads((folder / "out.json").read_text())["finished"]
+        return document["rows"]
+
+    with ThreadPoolExecutor(2) as pool:
+        rows = [row for rows in pool.map(half, range(2)) for row in rows]
     wrong = [
         f"{row['system']}: {row['process']}/{row['step']}: {row['status']}: {row.get('reason')}"
-        for row in document["rows"]
+        for row in rows
         if row["status"] not in ("ok", "unsupported") and (row["system"], suite) not in KNOWN
     ]
     assert not wrong, "\n".join(wrong)
-    done = {row["system"] for row in document["rows"] if row["status"] == "ok"}
+    done = {row["system"] for row in rows if row["status"] == "ok"}
     assert "tessarray" in done or suite == "remote"
     assert len(done) >= 3, f"only {sorted(done)} could do {suite}"
     for system in done:
-        checks = [r for r in document["rows"] if r["system"] == system and r["step"] == "check"]
+        checks = [r for r in rows if r["system"] == system and r["step"] == "check"]
         assert checks and all(r["verified"] and r["reader"] for r in checks), system
-        reads = [r for r in document["rows"] if r["system"] == system and r["process"] == "read"]
+        reads = [r for r in rows if r["system"] == system and r["process"] == "read"]
         assert all(
             r.get("verified") or r["step"] in ("open", "close") for r in reads if r["status"] == "ok"
         ), reads

@@ -83,8 +83,8 @@ def run(
         command.Request(
             suites=suites, systems=systems, workloads=workloads or [], adapters=adapter or [], scale=scale,
             repeats=repeats, baseline=baseline, seed=seed, workdir=workdir, out=json, resume=resume, heavy=heavy,
-            time_limit=time_limit, query_time=query_time, total_time=total_time, memory_limit=memory_limit, drop_caches=drop_caches,
-            home=environments, quiet=quiet,
+            time_limit=time_limit, query_time=query_time, total_time=total_time, memory_limit=memory_limit,
+            drop_caches=drop_caches, home=environments, quiet=quiet,
         ),
         only_list=list_,
     )  # fmt: skip
