@@ -1,4 +1,4 @@
-"""The cells of one suite as a grid, workload and step by system: who is fastest, what failed, and the means of ratios."""
+"""The cells of one suite as a grid, workload and step by system: who is fastest, what failed, means of ratios."""
 
 from __future__ import annotations
 
@@ -114,17 +114,21 @@ class Grid:
         best = min(found, key=lambda cell: cell.median or 0.0)
         marks: dict[str, Mark] = {}
         for cell in found:
-            judged = judge(cell, best, self.floor)
+            judged = judge(cell, best, self.floor) if self.judges(cell, best) else None
             equal = judged is not None and judged[1] == "equal"
             marks[cell.system] = "fastest" if cell is best else "equal" if equal else ""
         return marks
 
+    def judges(self, *given: Cell) -> bool:
+        """Whether differences can be told from noise at all: there is a noise floor, or all of these were repeated."""
+        return self.floor.cells > 0 or all(cell.n > 1 for cell in given)
+
     def means(self) -> list[Mean]:
         """Over the cells that all have: all that have at least half as many as the baseline, the others apart."""
-        have = {
-            s: {line: cell.ratio.value for line in self.lines if (cell := self.cell(line, s)) and cell.ranks and cell.ratio}
-            for s in self.systems
-        }  # fmt: skip
+        have: dict[str, dict[Line, float]] = {}
+        for s in self.systems:
+            own = [(line, self.cell(line, s)) for line in self.lines]
+            have[s] = {line: cell.ratio.value for line, cell in own if cell and cell.ranks and cell.ratio}
         wanted = len(have.get(self.baseline, ())) / 2
         asked = [s for s in self.systems if have[s] and len(have[s]) >= wanted]
         common = [line for line in self.lines if asked and all(line in have[s] for s in asked)]

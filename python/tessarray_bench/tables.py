@@ -127,7 +127,8 @@ def text_of(grid: Grid, line: Line, system: str, mark: str, notes: Notes) -> Tex
     if cell is None or cell.median is None:
         return Text("")
     note = notes.sign("layout: " + "; ".join(cell.differs) if cell.differs else "")
-    return Text(f"{note}{duration(cell.median)} {spread(cell):>4}{SIGN[mark]}", style=STYLE[mark])
+    about = "~" if cell.extra.get("sampled") else ""
+    return Text(f"{note}{about}{duration(cell.median)} {spread(cell):>4}{SIGN[mark]}", style=STYLE[mark])
 
 
 def columns(titles: Sequence[str], texts: Sequence[Sequence[Text]]) -> list[Column]:
@@ -165,10 +166,15 @@ def table(given: Sequence[Column], sections: Sequence[int] = ()) -> Table:
 
 
 def legend(grid: Grid, results: Results, notes: Notes) -> Text:
-    lines = [
-        "median ± the farther end of its 95 % interval; * fastest, = equal to it within noise",
-        f"noise floor: {grid.floor}",
-    ]
+    shown = [cell for cell in grid.cells.values() if cell.n]
+    lines = ["median ± the farther end of its 95 % interval; * fastest, = equal to it within noise"]
+    if not grid.judges(*shown):
+        lines = ["one repeat and no noise floor: differences cannot be judged; * fastest this time"]
+    lines.append(f"noise floor: {grid.floor}")
+    if any(cell.extra.get("sampled") for cell in shown):
+        lines.append(
+            "~ in proportion: only a part of the calls was made, in the time that a query class is given"
+        )
     lines += [f"{str(number).translate(SUPERSCRIPT)} {text}" for text, number in notes.numbers.items()]
     for system in grid.every:
         for word, reason in sorted(grid.missing(system)):

@@ -165,8 +165,8 @@ def pareto_panel(panel: Any, results: Results, grid: Grid, lines: list[Line], lo
         )
     panel.set_yscale("log")
     panel.margins(0.18, 0.12)
-    told = [f"{what} ({n} of {len(lines)})" for what, n in failures.items()]
-    panel.set_xlabel("\n".join(["values' size over stored size", *told]), fontsize=7 if told else None)
+    below = [f"{what} ({n} of {len(lines)})" for what, n in failures.items()]
+    panel.set_xlabel("\n".join(["values' size over stored size", *below]), fontsize=7 if below else None)
     panel.set_ylabel("GB/s")
 
 

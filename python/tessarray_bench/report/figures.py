@@ -27,11 +27,12 @@ def draw(results: Results, folder: Path) -> list[Path]:
     """Draw everything there is data for into `folder`, which is made; the paths of the figures."""
     import matplotlib
 
+    style: Any = RC
     folder.mkdir(parents=True, exist_ok=True)
     look = looks(results)
     several = len(results.groups) > 1
     paths: list[Path] = []
-    with matplotlib.rc_context(RC):
+    with matplotlib.rc_context(style):
         for grid in grids(results):
             name = f"{grid.file}-{grid.suite}" if several else grid.suite
             for page, figure in enumerate(bar_pages(grid, look), 1):
