@@ -8,7 +8,7 @@ function drawBars(comparison, width) {
   const cells = [...systems, ...again].map((name) => cellOf(comparison, name));
   const shown = cells.filter((cell) => figure(cell)).sort((a, b) => metric.better * (figure(b)[0] - figure(a)[0]));
   const others = cells.filter((cell) => !figure(cell));
-  const left = width < 560 ? 112 : 168;
+  const left = width < 560 ? 128 : 250;
   const right = width - (width < 560 ? 70 : 96);
   const step = 30;
   const top = 26;
@@ -49,7 +49,7 @@ function bar(comparison, cell, place) {
   const tip = `${titleOf(cell.system)}: ${figureText(found, kind)}, ${plural(cell.n, "repeat")}${cell.status === "ok" ? "" : `, ${statusText(cell)}`}`;
   const opacity = isAgain(cell.system) ? 0.28 : 0.55;
   const name = titleOf(cell.system);
-  const room = Math.floor((left - 12) / 6.6);
+  const room = Math.floor((left - 12) / 7.4);
   return svg("g", { class: "bar-row" },
     svg("text", { x: left - 12, y: y + 4, "text-anchor": "end", class: "label" }, name.length > room ? name.slice(0, room - 1) + "…" : name),
     log ? svg("line", { x1: left, x2: x(found[0]), y1: y, y2: y, class: "grid" })
