@@ -154,9 +154,21 @@ def source_file(data: Data, folder: Path) -> Path:
     return path
 
 
+def fortran_file(path: Path) -> Path:
+    """The same values in Fortran order, in a file beside it that is made on the first call: turning takes seconds."""
+    turned = path.with_suffix(".fortran.npy")
+    if not turned.exists():
+        partial = turned.with_suffix(".partial")
+        with partial.open("wb") as out:
+            np.save(out, np.asfortranarray(np.load(path, mmap_mode="r")))
+        partial.replace(turned)
+    return turned
+
+
 def load(data: Data, path: Path, order: str = "C") -> Array:
     """The values in memory of this process alone (not mapped), strings as NumPy's StringDType."""
-    values: Array = np.load(path, allow_pickle=False)
+    turned = path.with_suffix(".fortran.npy")
+    values: Array = np.load(turned if order == "F" and turned.exists() else path, allow_pickle=False)
     if data.dtype == "string":
         return values.astype(np.dtypes.StringDType())
     return np.asfortranarray(values) if order == "F" else np.ascontiguousarray(values)

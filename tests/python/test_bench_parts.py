@@ -173,6 +173,17 @@ def test_values_are_loaded_in_the_order_that_is_asked(tmp_path):
         values = data.load(given, data.source_file(given, tmp_path), order)
         assert values.flags[f"{order}_CONTIGUOUS"]
         assert values[1, 0] == 4
+
+
+def test_values_turned_once_are_the_same_values(tmp_path):
+    given = Data("camera", (5, 6, 7), "u2")
+    path = data.source_file(given, tmp_path)
+    turned = data.fortran_file(path)
+    assert data.fortran_file(path) == turned != path
+    assert np.load(turned).flags.f_contiguous
+    values = data.load(given, path, "F")
+    assert values.flags.f_contiguous and (values == data.load(given, path)).all()
+    assert not list(tmp_path.glob("*.partial"))
     texts = Data("strings", (9,), "string")
     loaded = data.load(texts, data.source_file(texts, tmp_path))
     assert isinstance(loaded.dtype, np.dtypes.StringDType)

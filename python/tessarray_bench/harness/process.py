@@ -82,7 +82,18 @@ def run(job: Job, python: str, variables: dict[str, str], limits: Limits, scratc
 
 def _environment() -> dict[str, str]:
     """The caller's variables without those that steer a library's threads or plugins, or Python's imports."""
-    steering = ("PYTHON", "OMP_", "MKL_", "OPENBLAS_", "BLOSC_", "RAYON_", "NUMBA_", "ZARR_", "TESSARRAY_", "HDF5_")
+    steering = (
+        "PYTHON",
+        "OMP_",
+        "MKL_",
+        "OPENBLAS_",
+        "BLOSC_",
+        "RAYON_",
+        "NUMBA_",
+        "ZARR_",
+        "TESSARRAY_",
+        "HDF5_",
+    )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
     # Requests to the file server on loopback go there, whatever proxy the caller has.
     return kept | {"no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}

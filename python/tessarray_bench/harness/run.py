@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tessarray_bench import custom_source
+from tessarray_bench import custom_source, data
 from tessarray_bench.harness import document as documents
 from tessarray_bench.harness import machine, process
 from tessarray_bench.harness.schedule import Turn, spread, turns
@@ -148,6 +148,9 @@ def _turn(plan: Plan, turn: Turn, scratch: Path, sources: Path, checked: Checked
     if refused:
         return [_refusal(turn, refused)]
     source = custom_source.source_file(workload.data, sources).resolve() if workload.data else None
+    # Beside a file of the user's nothing is made: there each worker turns the values itself.
+    if source and workload.options.get("order") == "F" and source.is_relative_to(sources.resolve()):
+        data.fortran_file(source)
     scratch.mkdir(parents=True, exist_ok=True)
     # Of a name of its own, so that what could not be removed is in nobody's way.
     folder = Path(tempfile.mkdtemp(prefix="turn-", dir=scratch))
