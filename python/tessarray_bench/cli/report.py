@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -31,6 +32,8 @@ def run(files: list[Path], out: Path, figures: Path | None, csv: Path | None) ->
         table_csv.write_rows(results, csv / "rows.csv")
         say(f"CSV: {csv / 'cells.csv'}, {csv / 'rows.csv'}")
     if figures is not None:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise ValueError("--figures needs matplotlib: pip install matplotlib")
         from tessarray_bench.report import figures as drawing
 
         say(f"Figures: {', '.join(str(path) for path in drawing.draw(results, figures))}")
