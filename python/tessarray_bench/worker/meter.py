@@ -168,11 +168,15 @@ def touch(nbytes: int) -> None:
     import mmap
 
     block = 64 << 20
+    populate = getattr(mmap, "MAP_POPULATE", None)
     held = []
     for _ in range(max(nbytes, 0) // block + 1):
-        area = mmap.mmap(-1, block)
-        for page in range(0, block, 4096):
-            area[page] = 1
+        if populate is not None:
+            area = mmap.mmap(-1, block, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | populate)
+        else:
+            area = mmap.mmap(-1, block)
+            for page in range(0, block, mmap.PAGESIZE):
+                area[page] = 1
         held.append(area)
     for area in held:
         area.close()
