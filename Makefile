@@ -18,7 +18,7 @@ TIME ?= 10
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-rust test-python lint format limit bench fuzz lock clean
+.PHONY: help build demo test test-rust test-python lint format limit bench fuzz torture lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ bench: $(VENV)/.python ## the Rust benches of plan, decode and encode
 
 fuzz: ## fuzz every target for TIME seconds each: make fuzz [TIME=600]
 	TIME=$(TIME) sh tools/fuzz
+
+torture: build $(VENV)/.dev ## kills, losses of power, damage and models of packs for TIME seconds: make torture [TIME=3600]
+	$(BIN)/python tools/torture.py --time $(TIME)
 
 lock: $(VENV)/.python ## resolve the Python dependencies anew
 	tools/lock $(BIN)/python

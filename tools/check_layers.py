@@ -24,6 +24,7 @@ RUST_LAYERS = [
     "tessarray-meta",
     "tessarray-store",
     "tessarray-array",
+    "tessarray-pack",
     "tessarray",
     "tessarray-python",
     "tessarray-fuzz",

@@ -22,9 +22,11 @@ from tessarray.findings import Finding
 from tessarray.groups import Group
 from tessarray.maintenance import CopyReport, check, consolidate_metadata, copy_store, repair
 from tessarray.opening import open, open_array, open_group
+from tessarray.packs import Pack, create_pack, open_pack
 from tessarray.saving import load, save, save_array, save_group
 from tessarray.sessions import Session, default_session, register_codec
 from tessarray.stores import LocalStore, MappingStore, MemoryStore, Store, ZipStore
+from tessarray.transactions import Transaction
 
 if TYPE_CHECKING:
     from tessarray.conversion import convert
@@ -38,9 +40,11 @@ __all__ = [
     "LocalStore",
     "MappingStore",
     "MemoryStore",
+    "Pack",
     "Session",
     "Store",
     "TessarrayError",
+    "Transaction",
     "ZipStore",
     "__version__",
     "check",
@@ -51,12 +55,14 @@ __all__ = [
     "create",
     "create_array",
     "create_group",
+    "create_pack",
     "default_session",
     "errors",
     "load",
     "open",
     "open_array",
     "open_group",
+    "open_pack",
     "register_codec",
     "repair",
     "save",

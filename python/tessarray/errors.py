@@ -38,7 +38,7 @@ class TessarrayError(Exception):
     """The root of all exceptions of this package.
 
     Attributes, each `None` where it does not apply: `key` of the store, `path` of the array or group, `chunk`
-    coordinates, what was `expected` and what was `found`.
+    coordinates, `region` of a conflict, what was `expected` and what was `found`.
     """
 
     key: str | None
@@ -46,6 +46,7 @@ class TessarrayError(Exception):
     chunk: tuple[int, ...] | None
     expected: str | None
     found: str | None
+    region: str | None
 
     def __init__(
         self,
@@ -56,11 +57,13 @@ class TessarrayError(Exception):
         chunk: tuple[int, ...] | None = None,
         expected: str | None = None,
         found: str | None = None,
+        region: str | None = None,
         errno: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.key, self.path, self.chunk, self.expected, self.found = key, path, chunk, expected, found
+        self.region = region
         if errno is not None and isinstance(self, OSError):
             object.__setattr__(self, "errno", errno)
 
@@ -108,7 +111,7 @@ class ReadOnlyError(TessarrayError, PermissionError):
 
 
 class ConflictError(TessarrayError, RuntimeError):
-    """Another writer changed the same value at the same time; read it again and decide anew."""
+    """Another writer changed the same value, or array region, at the same time; read it again and decide anew."""
 
 
 class InvalidArgumentError(TessarrayError, ValueError):

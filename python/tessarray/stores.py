@@ -2,7 +2,8 @@
 
 Every function that takes a store takes any of
 
-- a path, as `str` or `os.PathLike`: a local directory, or one zip file where it ends in `.zip`;
+- a path, as `str` or `os.PathLike`: a local directory, one zip file where it ends in `.zip`, or a pack and a path in
+  it, as `ocean.pack/cast-1`;
 - `"file:///path"`, and `"memory://"` for a new store in memory;
 - one of the stores below;
 - any mapping from `str` to `bytes`: a `dict`, an fsspec mapper (`fsspec.get_mapper(...)`);
@@ -27,6 +28,8 @@ from tessarray._native import (
     LocalStore,
     MappingStore,
     MemoryStore,
+    PackCore,
+    PackStore,
     PrefixStore,
     ReadOnlyStore,
     RecordStore,
@@ -97,10 +100,37 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
         if options:
             raise InvalidArgumentError(f"storage_options: a zip takes none, found {sorted(options)}")
         return ZipStore(path, mode)
+    pack = pack_of(path)
+    if pack is not None:
+        return _in_pack(*pack, mode, options)
     try:
         return LocalStore(path, read_only=mode == "r", **options)
     except TypeError as error:
         raise InvalidArgumentError(f"storage_options: {error}") from None
+
+
+PACK_MARK = "format.json"
+
+
+def pack_of(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """The directory of a pack and the path in it; `None` where the path is not in one."""
+    given = Path(path).expanduser()
+    for folder in (given, *given.parents):
+        if (folder / PACK_MARK).is_file() and (folder / "commits").is_dir():
+            return str(folder), given.relative_to(folder).as_posix().strip(".")
+        if folder.exists() and folder != given:
+            return None
+    return None
+
+
+def _in_pack(folder: str, inner: str, mode: str, options: dict[str, Any]) -> Store:
+    durable = options.pop("durable", True)
+    if options:
+        raise InvalidArgumentError(f"storage_options: a pack takes durable, found {sorted(options)}")
+    core = PackCore(LocalStore(folder, durable=durable), False, LocalStore(folder))
+    # To read, one version is held on to, so that all that is read fits together.
+    store = PackStore(core.version() if mode == "r" else core, folder)
+    return PrefixStore(store, inner) if inner else store
 
 
 def _of_zarr(store: Any, mode: str) -> Store:
@@ -151,7 +181,7 @@ def require_existing(store: StoreLike, mode: str) -> None:
     """For reading: a local path with nothing at it is reported as such."""
     if mode in ("r", "r+") and isinstance(store, str | os.PathLike):
         path = os.fspath(store)
-        if "://" not in path and not Path(path).exists():
+        if "://" not in path and not Path(path).exists() and pack_of(path) is None:
             raise NotFoundError(f"{path}: nothing there", path=path)
 
 

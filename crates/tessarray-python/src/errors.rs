@@ -23,7 +23,7 @@ impl Failure {
         Self { class, message: message.into(), facts: Vec::new() }
     }
 
-    fn text(mut self, name: &'static str, value: impl ToString) -> Self {
+    pub fn text(mut self, name: &'static str, value: impl ToString) -> Self {
         self.facts.push((name, Fact::Text(value.to_string())));
         self
     }
@@ -138,6 +138,11 @@ impl From<StoreError> for Failure {
                 failure
             }
             StoreError::Corrupt { .. } => Failure::new("CorruptError", message),
+            // What a pack found out comes through its stores as it is.
+            StoreError::Decision(error) => match error.downcast::<tessarray::pack::PackError>() {
+                Ok(error) => (*error).into(),
+                Err(_) => Failure::new("StoreError", message),
+            },
             StoreError::Io { key, source, .. } => {
                 let mut failure = Failure::new("StoreError", message).text("key", key);
                 if let Some(number) = source.raw_os_error() {

@@ -11,6 +11,7 @@ mod indexer;
 mod json;
 mod memory;
 mod node;
+mod pack;
 mod selection;
 mod session;
 mod spec;
@@ -37,11 +38,13 @@ mod _native {
     #[pymodule_export]
     use crate::node::{PyNode, array_from_documents, create_array, create_group, open_node};
     #[pymodule_export]
+    use crate::pack::{PyPack, PyPackVersion, PyTransaction};
+    #[pymodule_export]
     use crate::session::{PySession, default_session};
     #[pymodule_export]
     use crate::store::{
-        PyFaultStore, PyLocalStore, PyMappingStore, PyMemoryStore, PyPrefixStore, PyReadOnlyStore,
-        PyRecordStore, PyStore, PyThrottleStore, PyZipStore,
+        PyFaultStore, PyLocalStore, PyMappingStore, PyMemoryStore, PyPackStore, PyPrefixStore,
+        PyReadOnlyStore, PyRecordStore, PyStore, PyThrottleStore, PyZipStore,
     };
     #[pymodule_export]
     use crate::stream::{PyChunkStream, chunk_stream};

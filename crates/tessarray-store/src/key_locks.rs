@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Serialises the writers of one key without making those of others wait.
 #[derive(Debug, Default)]
-pub(crate) struct KeyLocks(Mutex<HashMap<Key, Arc<Mutex<()>>>>);
+pub struct KeyLocks(Mutex<HashMap<Key, Arc<Mutex<()>>>>);
 
 impl KeyLocks {
     /// Runs `act` while no other holder of the key runs. Calling it again for the same key from `act` deadlocks.
-    pub(crate) fn hold<T>(&self, key: &Key, act: impl FnOnce() -> T) -> T {
+    pub fn hold<T>(&self, key: &Key, act: impl FnOnce() -> T) -> T {
         let lock = Arc::clone(self.table().entry(key.clone()).or_default());
         let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
         let result = act();

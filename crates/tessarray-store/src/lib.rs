@@ -31,6 +31,7 @@ pub use adapters::{
 pub use error::{Result, StoreError};
 pub use file::{FileOptions, FileStore, Leftover};
 pub use key::{Key, KeyError, KeyProblem, LOCK_SUFFIX, MAX_KEY, MAX_SEGMENT, Prefix};
+pub use key_locks::KeyLocks;
 pub use memory::MemoryStore;
 pub use request::{Blob, BlobBytes, ByteRange, ListEntry, Meta, PutMode, ReadRequest, Version};
 pub use store::{ReadSink, Store, Update, UpdateFn};

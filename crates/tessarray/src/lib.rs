@@ -29,3 +29,8 @@ pub use tessarray_codec::{
 pub use tessarray_grid::{AxisSelection, GridError, Selection};
 pub use tessarray_meta::*;
 pub use tessarray_store::*;
+
+/// Packs: a transactional, log-structured home for any Zarr hierarchy.
+pub mod pack {
+    pub use tessarray_pack::*;
+}

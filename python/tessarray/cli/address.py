@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tessarray.conversion.errors import SourceNotFoundError
+from tessarray.stores import pack_of
 
 ROOT_MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
@@ -23,6 +24,9 @@ def split(address: str) -> tuple[str, str]:
     if colon and Path(head).expanduser().exists():
         store, above = _climb(Path(head).expanduser())
         return store, "/".join(part for part in (above, inner.strip("/")) if part)
+    pack = pack_of(given)
+    if pack is not None:
+        return pack
     for parent in given.parents:
         if parent.is_file() and parent.suffix.lower() == ".zip":
             return str(parent), given.relative_to(parent).as_posix()

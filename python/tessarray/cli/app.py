@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tessarray.cli import texts
+from tessarray.cli.pack import app as pack
 from tessarray_bench.cli.app import app as bench
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 
 app.add_typer(bench, name="bench")
+app.add_typer(pack, name="pack")
 
 Store = Annotated[
     str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")

@@ -89,3 +89,93 @@ VERSION = """Print the version of Tessarray and of what it was built with.
 Example:
   tessarray version --json
 """
+
+PACK = """Packs: the history of one, and looking after it.
+
+\b
+  tessarray pack versions fleet.pack              what was committed
+  tessarray pack diff fleet.pack 3 7              what changed
+  tessarray pack export fleet.pack plain.zarr     as plain Zarr
+"""
+
+PACK_VERSIONS = """List the versions: number, time, author, tags, nodes created, changed and deleted, message.
+
+\b
+Example:
+  tessarray pack versions fleet.pack --json
+"""
+
+PACK_DIFF = """List the arrays and groups that differ between two versions.
+
+\b
+Examples:
+  tessarray pack diff fleet.pack 3
+  tessarray pack diff fleet.pack release-1 2026-11-21T14:00
+"""
+
+PACK_TAG = """Name a version. Tagged versions are not expired.
+
+\b
+Examples:
+  tessarray pack tag fleet.pack release-1
+  tessarray pack tag fleet.pack release-1 --delete
+"""
+
+PACK_ROLLBACK = """Make a new version with the content of an earlier one. Nothing is removed.
+
+\b
+Example:
+  tessarray pack rollback fleet.pack 3
+"""
+
+PACK_COMPACT = """Store everything anew, each variable in one run, as a new version.
+
+\b
+Example:
+  tessarray pack compact fleet.pack
+"""
+
+PACK_EXPIRE = """Remove old versions, and the files that only they needed.
+
+Tagged versions stay, and all that began within the retention: it must be longer than any reader holds a version.
+
+\b
+Examples:
+  tessarray pack expire fleet.pack --keep 10 --dry-run
+  tessarray pack expire fleet.pack --retention 7d
+"""
+
+PACK_CHECK = """Look for damage in a pack. Exit code 1 if something is found.
+
+\b
+Example:
+  tessarray pack check fleet.pack --deep
+"""
+
+PACK_REPAIR = """Make a version without what is damaged, so that the rest can be used.
+
+\b
+Examples:
+  tessarray pack repair fleet.pack            what would be lost
+  tessarray pack repair fleet.pack --apply    do it
+"""
+
+PACK_EXPORT = """Copy a version to a plain Zarr store, without decoding anything.
+
+\b
+Examples:
+  tessarray pack export fleet.pack plain.zarr
+  tessarray pack export fleet.pack one.zarr.zip --version release-1 --path cast-1
+"""
+
+PACK_CATALOGUE = """Query the catalogue with SQL (needs duckdb), or write it as one Parquet file.
+
+\b
+Examples:
+  tessarray pack catalogue fleet.pack --sql "select node, dtype, shape from catalogue where kind = 'array'"
+  tessarray pack catalogue fleet.pack --out catalogue.parquet
+"""
+
+PACK_CATALOGUE_SQL = (
+    """select node, kind, dtype, shape, codecs from catalogue where kind is not null order by node"""
+)

@@ -4,19 +4,21 @@ mod adapters;
 mod local;
 mod mapping;
 mod memory;
+mod pack;
 mod zip;
 
 pub use adapters::{PyFaultStore, PyPrefixStore, PyReadOnlyStore, PyRecordStore, PyThrottleStore};
 pub use local::PyLocalStore;
 pub use mapping::PyMappingStore;
 pub use memory::PyMemoryStore;
+pub use pack::PyPackStore;
 pub use zip::PyZipStore;
 
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
-use tessarray::{ByteRange, Key, Prefix, PutMode, ReadRequest, Store, StoreError};
+use tessarray::{ByteRange, Key, ListEntry, Prefix, PutMode, ReadRequest, Store, StoreError};
 
 /// The base of all stores: a flat space of named byte strings.
 #[pyclass(name = "Store", module = "tessarray._native", subclass, frozen)]
@@ -93,6 +95,21 @@ impl PyStore {
         let prefix = Prefix::from_path(path).or_raise(py)?;
         let found = py.detach(|| self.inner.list(&prefix)).or_raise(py)?;
         Ok(found.into_iter().map(|(key, size)| (key.to_string(), size)).collect())
+    }
+
+    /// Names directly below a path, sorted: of values, and of what further values lie below.
+    #[pyo3(signature = (path = ""))]
+    fn list_dir(&self, py: Python<'_>, path: &str) -> PyResult<Vec<String>> {
+        let prefix = Prefix::from_path(path).or_raise(py)?;
+        let found = py.detach(|| self.inner.list_dir(&prefix)).or_raise(py)?;
+        let name = |entry: ListEntry| match entry {
+            ListEntry::Key(key, _) => key.name().to_string(),
+            ListEntry::Prefix(deeper) => {
+                let path = deeper.path();
+                path.rsplit('/').next().unwrap_or(path).to_string()
+            }
+        };
+        Ok(found.into_iter().map(name).collect())
     }
 
     /// Whether puts and deletes are refused.

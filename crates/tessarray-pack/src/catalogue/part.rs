@@ -1,0 +1,242 @@
+//! Parts that are there: opened once, their row groups read and decoded when something in them is wanted.
+
+use super::group::{Group, Place};
+use super::row::Row;
+use super::schema::broken;
+use super::write::{GROUPS, GroupInfo, SEGMENTS};
+use crate::commit::PartFile;
+use crate::id::Id;
+use crate::{PackError, Result};
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use tessarray_store::{ByteRange, Key, ReadRequest, Store, StoreError};
+
+/// Files up to this size are read whole.
+const WHOLE: u64 = 1 << 18;
+/// Names of closed parts are forgotten once there are so many.
+const TABLE: usize = 1024;
+/// The length of the metadata, and the four letters.
+const TAIL: usize = 8;
+
+/// A file of the catalogue.
+pub(crate) struct Part {
+    store: Arc<dyn Store>,
+    key: Key,
+    whole: Option<Bytes>,
+    metadata: ParquetMetaData,
+    infos: Vec<GroupInfo>,
+    groups: Vec<OnceLock<Arc<Group>>>,
+    segments: Vec<Id>,
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl Part {
+    /// Reads and checks the footer.
+    pub(crate) fn open(store: &Arc<dyn Store>, file: &PartFile) -> Result<Self> {
+        let key = file.key()?;
+        let corrupt = |reason: String| corrupt(store, &key, reason);
+        let footer_bytes = u64::from(file.footer);
+        let range = if file.bytes <= WHOLE {
+            ByteRange::Span { offset: 0, length: file.bytes }
+        } else {
+            let offset = file.bytes.checked_sub(footer_bytes);
+            let offset = offset.ok_or_else(|| corrupt("its footer is longer than the file".into()))?;
+            ByteRange::Span { offset, length: footer_bytes }
+        };
+        let read = read(store, &key, range, file.bytes)?;
+        let at = (read.len() as u64).checked_sub(footer_bytes).and_then(|at| usize::try_from(at).ok());
+        let at = at.ok_or_else(|| corrupt("its footer is longer than the file".into()))?;
+        let footer = &read[at..];
+        let found = crc32c::crc32c(footer);
+        if found != file.crc32c {
+            return Err(corrupt(format!(
+                "footer: checksum: expected {:08x}, found {found:08x}",
+                file.crc32c
+            )));
+        }
+        let (metadata, infos, segments) =
+            parse(footer).map_err(|error| corrupt(format!("footer: {error}")))?;
+        let groups = infos.iter().map(|_| OnceLock::new()).collect();
+        let whole = (file.bytes <= WHOLE).then_some(read);
+        Ok(Self { store: Arc::clone(store), key, whole, metadata, infos, groups, segments })
+    }
+
+    /// The segment of this number.
+    pub(crate) fn segment(&self, number: i32) -> Result<Id> {
+        let found = usize::try_from(number).ok().and_then(|number| self.segments.get(number));
+        found.copied().ok_or_else(|| {
+            let reason = format!("segment number {number}, but it names {}", self.segments.len());
+            corrupt(&self.store, &self.key, reason)
+        })
+    }
+
+    /// The segments its rows name.
+    pub(crate) fn segments(&self) -> &[Id] {
+        &self.segments
+    }
+
+    /// Where a row group begins in the file.
+    pub(crate) fn offset(&self, number: usize) -> u64 {
+        self.infos[number].offset
+    }
+
+    /// How many row groups.
+    pub(crate) fn groups(&self) -> usize {
+        self.infos.len()
+    }
+
+    /// The rows of a row group.
+    pub(crate) fn group(&self, number: usize) -> Result<&Arc<Group>> {
+        if let Some(group) = self.groups[number].get() {
+            return Ok(group);
+        }
+        let info = &self.infos[number];
+        let bytes = match &self.whole {
+            Some(whole) => {
+                let at = usize::try_from(info.offset).unwrap_or(usize::MAX);
+                let end = at.saturating_add(usize::try_from(info.length).unwrap_or(usize::MAX));
+                if end > whole.len() {
+                    return Err(corrupt(&self.store, &self.key, "a row group lies behind the end".into()));
+                }
+                whole.slice(at..end)
+            }
+            None => {
+                let range = ByteRange::Span { offset: info.offset, length: info.length };
+                read(&self.store, &self.key, range, info.offset.saturating_add(info.length))?
+            }
+        };
+        let found = crc32c::crc32c(&bytes);
+        if found != info.crc32c {
+            let reason =
+                format!("row group {number}: checksum: expected {:08x}, found {found:08x}", info.crc32c);
+            return Err(corrupt(&self.store, &self.key, reason));
+        }
+        let group = Group::decode(bytes, info.offset, &self.metadata, number)
+            .map_err(|error| broken(self.key.as_str(), error))?;
+        Ok(self.groups[number].get_or_init(|| Arc::new(group)))
+    }
+
+    /// The last row at or before `place`: its group and its number there.
+    pub(crate) fn at_or_before(&self, place: Place<'_>) -> Result<Option<(&Arc<Group>, usize)>> {
+        let before = self.infos.partition_point(|info| {
+            (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= place
+        });
+        let Some(number) = before.checked_sub(1) else { return Ok(None) };
+        let group = self.group(number)?;
+        Ok(group.upper(place).checked_sub(1).map(|row| (group, row)))
+    }
+
+    /// Visits the rows from `place` on, in order, for as long as `visit` says so.
+    pub(crate) fn walk(
+        &self,
+        place: Place<'_>,
+        visit: &mut dyn FnMut(&Arc<Group>, usize) -> Result<bool>,
+    ) -> Result<()> {
+        let before = self.infos.partition_point(|info| {
+            (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= place
+        });
+        for number in before.saturating_sub(1)..self.groups() {
+            let group = self.group(number)?;
+            for row in group.lower(place)..group.len() {
+                if !visit(group, row)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All rows, with the ids of their segments in place of the numbers.
+    pub(crate) fn rows(&self) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for number in 0..self.groups() {
+            let group = self.group(number)?;
+            rows.extend((0..group.len()).map(|row| group.row(row)));
+        }
+        Ok(rows)
+    }
+}
+
+type Parsed = (ParquetMetaData, Vec<GroupInfo>, Vec<Id>);
+
+fn parse(footer: &[u8]) -> std::result::Result<Parsed, ParquetError> {
+    let general = |reason: &str| ParquetError::General(reason.into());
+    let tail = footer.len().checked_sub(TAIL).ok_or_else(|| general("truncated"))?;
+    let mut length = [0; 4];
+    length.copy_from_slice(&footer[tail..tail + 4]);
+    let begin = usize::try_from(u32::from_le_bytes(length)).ok().and_then(|length| tail.checked_sub(length));
+    let begin = begin.ok_or_else(|| general("its metadata is longer than it"))?;
+    let metadata = ParquetMetaDataReader::decode_metadata(&footer[begin..tail])?;
+    let value = |key: &str| {
+        let all = metadata.file_metadata().key_value_metadata();
+        let found = all.and_then(|all| all.iter().find(|pair| pair.key == key));
+        found.and_then(|pair| pair.value.as_deref()).ok_or_else(|| general(&format!("there is no {key}")))
+    };
+    let json = |error: serde_json::Error| ParquetError::General(error.to_string());
+    let infos: Vec<GroupInfo> = serde_json::from_str(value(GROUPS)?).map_err(json)?;
+    let segments = serde_json::from_str(value(SEGMENTS)?).map_err(json)?;
+    if infos.len() != metadata.num_row_groups() {
+        return Err(general("the row groups and their list differ"));
+    }
+    Ok((metadata, infos, segments))
+}
+
+fn corrupt(store: &Arc<dyn Store>, key: &Key, reason: String) -> PackError {
+    PackError::Corrupt { store: store.describe(), file: key.to_string(), reason }
+}
+
+/// One range of a file that must be there and must have `size` bytes at least.
+fn read(store: &Arc<dyn Store>, key: &Key, range: ByteRange, size: u64) -> Result<Bytes> {
+    let slot = Mutex::new(None);
+    let request = ReadRequest { key: key.clone(), range, expect: None };
+    store.read_many(std::slice::from_ref(&request), &|_, answer| {
+        let kept = answer.map(|blob| blob.map(|blob| blob.into_shared()));
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    });
+    match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(Ok(Some(bytes))) => Ok(bytes),
+        Some(Ok(None)) => Err(corrupt(store, key, "it is missing".into())),
+        Some(Err(StoreError::OutOfRange { size: found, .. })) => {
+            Err(corrupt(store, key, format!("truncated: expected {size} bytes, found {found}")))
+        }
+        Some(Err(error)) => Err(error.into()),
+        None => Err(StoreError::Unanswered { key: key.to_string() }.into()),
+    }
+}
+
+/// The parts of a pack that are open: shared by all versions, and closed with the last that needs them.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    store: Arc<dyn Store>,
+    open: Mutex<HashMap<Id, Weak<Part>>>,
+}
+
+impl Parts {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, open: Mutex::default() }
+    }
+
+    /// The part of this file.
+    pub(crate) fn get(&self, file: &PartFile) -> Result<Arc<Part>> {
+        let table = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = table().get(&file.id).and_then(Weak::upgrade) {
+            return Ok(part);
+        }
+        let part = Arc::new(Part::open(&self.store, file)?);
+        let mut table = table();
+        if table.len() >= TABLE {
+            table.retain(|_, part| part.strong_count() > 0);
+        }
+        table.insert(file.id, Arc::downgrade(&part));
+        Ok(part)
+    }
+}

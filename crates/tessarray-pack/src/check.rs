@@ -1,0 +1,272 @@
+//! Looking for damage, and saving what can be saved.
+
+use crate::catalogue::{self, Entry, GONE, Part, Row};
+use crate::commit::{Added, Commit, Kind, Link, PartFile, Summary};
+use crate::compact::ids_of;
+use crate::content::{Piece, join};
+use crate::fetch::{self, Check};
+use crate::id::Id;
+use crate::merge::merge;
+use crate::numbering::Numbering;
+use crate::pack::Pack;
+use crate::time;
+use crate::{PackError, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tessarray_store::PutMode;
+
+/// Chunks read at once.
+const BATCH: usize = 256;
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub file: String,
+    /// Where in it, where that is known.
+    pub offset: Option<u64>,
+    /// The array, group or key that it concerns, where it concerns one.
+    pub path: Option<String>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// What a repair found and did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// The damage, as [`Pack::check`] tells it.
+    pub damage: Vec<Damage>,
+    /// The version that was made, without what is damaged; `None` where nothing was, or was to be, changed.
+    pub version: Option<u64>,
+    /// Chunks and values that are lost: they read as if they had never been written.
+    pub lost: u64,
+}
+
+impl Damage {
+    fn file(file: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { file: file.into(), offset: None, path: None, problem: problem.into() }
+    }
+}
+
+impl Pack {
+    /// Looks at every commit, the chain they make, every part of the catalogue, and whether the segments that the
+    /// versions name are there and long enough; with `deep` reads and checks every chunk of the latest version.
+    /// An empty list is good news.
+    pub fn check(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<Damage>> {
+        let mut damage = Vec::new();
+        let commits = self.check_commits(&mut damage)?;
+        let sizes: BTreeMap<Id, u64> = self.files()?.into_iter().map(|(_, size, id)| (id, size)).collect();
+        let mut seen = BTreeSet::new();
+        for commit in commits.iter().rev() {
+            for file in commit.parts.iter().chain(&commit.delta) {
+                if seen.insert(file.id) {
+                    self.check_part(file, &sizes, &mut damage);
+                }
+            }
+        }
+        if deep && let Some(latest) = commits.last() {
+            let (rows, ids) = self.readable(&commits, latest)?;
+            self.check_chunks(&rows, &ids, &mut damage, progress)?;
+        }
+        Ok(damage)
+    }
+
+    /// Makes a version without what is damaged in the latest one, so that the rest can be read and written again.
+    /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
+    pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
+        let damage = self.check(true, progress)?;
+        if damage.is_empty() {
+            return Ok(Repaired::default());
+        }
+        let commits = self.check_commits(&mut Vec::new())?;
+        let Some(latest) = commits.last() else {
+            return Err(self.damaged("commits", "no commit can be read".into()));
+        };
+        let (mut rows, ids) = self.readable(&commits, latest)?;
+        let mut wrong = Vec::new();
+        let bad = self.check_chunks(&rows, &ids, &mut wrong, progress)?;
+        let mut repaired = Repaired { damage, version: None, lost: bad.len() as u64 };
+        if !apply {
+            return Ok(repaired);
+        }
+        for (row, entry) in bad.into_iter().rev() {
+            rows[row].entries.remove(entry);
+        }
+        rows.retain(|row| !row.entries.is_empty() || row.value.is_some());
+        let numbers = self.log().numbers()?;
+        let number = numbers.last().map_or(0, |last| last + 1);
+        let mut parts = Vec::new();
+        if !rows.is_empty() {
+            let (bytes, file) = catalogue::write(&rows, &ids, 0)?;
+            self.store().put(&file.key()?, &[&bytes], PutMode::Create)?;
+            parts.push(file);
+        }
+        let link =
+            self.log().get(latest.number)?.map(|(found, crc32c)| Link { number: found.number, crc32c });
+        let commit = Commit {
+            number,
+            pack: self.id(),
+            parent: link,
+            transaction: Id::random()?,
+            kind: Kind::Rollback,
+            time: time::now(),
+            author: self.author().into(),
+            message: format!("repair: {} chunks and values are lost", repaired.lost),
+            summary: Summary::default(),
+            delta: None,
+            parts,
+            segments: Vec::new(),
+        };
+        match self.log().add(&commit)? {
+            Added::Yes => repaired.version = Some(number),
+            Added::Taken => {
+                let region = "the whole pack".to_string();
+                return Err(PackError::Conflict { path: String::new(), region, version: number });
+            }
+        }
+        Ok(repaired)
+    }
+
+    /// The commits that can be read, oldest first.
+    fn check_commits(&self, damage: &mut Vec<Damage>) -> Result<Vec<Commit>> {
+        let mut commits: Vec<Commit> = Vec::new();
+        let mut before: Option<Link> = None;
+        for number in self.log().numbers()? {
+            let file = Commit::key_of(number)?.to_string();
+            match self.log().get(number) {
+                Ok(Some((commit, crc32c))) => {
+                    if let (Some(parent), Some(before)) = (&commit.parent, &before)
+                        && parent.number == before.number
+                        && parent.crc32c != before.crc32c
+                    {
+                        let problem = format!(
+                            "it follows another version {} than the one that is there: expected checksum {:08x}, found {:08x}",
+                            before.number, parent.crc32c, before.crc32c
+                        );
+                        damage.push(Damage::file(file, problem));
+                    }
+                    before = Some(Link { number, crc32c });
+                    commits.push(commit);
+                }
+                Ok(None) => {}
+                Err(error @ PackError::Store(_)) => return Err(error),
+                Err(error) => damage.push(Damage::file(file, error.to_string())),
+            }
+        }
+        Ok(commits)
+    }
+
+    fn check_part(&self, file: &PartFile, sizes: &BTreeMap<Id, u64>, damage: &mut Vec<Damage>) {
+        let name = format!("catalogue/{}.parquet", file.id);
+        let part = match Part::open(self.store(), file) {
+            Ok(part) => part,
+            Err(error) => return damage.push(Damage::file(name, error.to_string())),
+        };
+        let mut reported = BTreeSet::new();
+        for number in 0..part.groups() {
+            let group = match part.group(number) {
+                Ok(group) => group,
+                Err(error) => {
+                    let offset = Some(part.offset(number));
+                    damage.push(Damage { offset, ..Damage::file(&name, error.to_string()) });
+                    continue;
+                }
+            };
+            for row in 0..group.len() {
+                let (node, ..) = group.place(row);
+                let path = || Some(String::from_utf8_lossy(node).into_owned());
+                for (_, entry) in group.entries(row).filter(|(_, entry)| entry.segment != GONE) {
+                    let problem = match part.segment(entry.segment) {
+                        Err(error) => Some((name.clone(), error.to_string())),
+                        Ok(id) => wrong_span(id, &entry, sizes),
+                    };
+                    if let Some((file, problem)) = problem
+                        && reported.insert((file.clone(), problem.clone()))
+                    {
+                        damage.push(Damage { file, offset: Some(entry.offset), path: path(), problem });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rows of the latest version, as far as they can be read: where a part cannot, from the deltas it came from.
+    fn readable(&self, commits: &[Commit], latest: &Commit) -> Result<(Vec<Row>, Vec<Id>)> {
+        let whole = |part: &PartFile| -> Option<Arc<Part>> {
+            let part = self.parts_cache().get(part).ok()?;
+            (0..part.groups()).all(|number| part.group(number).is_ok()).then_some(part)
+        };
+        let parts: Option<Vec<Arc<Part>>> = latest.parts.iter().map(whole).collect();
+        if let Some(parts) = parts {
+            return merge(&parts, true);
+        }
+        let mut parts = Vec::new();
+        for (i, commit) in commits.iter().enumerate().rev() {
+            match &commit.delta {
+                Some(delta) if i > 0 => parts.extend(whole(delta)),
+                _ => {
+                    parts.extend(commit.parts.iter().filter_map(whole));
+                    break;
+                }
+            }
+        }
+        merge(&parts, true)
+    }
+
+    /// Reads every chunk; the rows and entries that are not right.
+    fn check_chunks(
+        &self,
+        rows: &[Row],
+        ids: &[Id],
+        damage: &mut Vec<Damage>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Vec<(usize, usize)>> {
+        let all = rows.iter().map(|row| row.entries.len() as u64).sum();
+        let nodes = ids_of(rows);
+        let mut done = 0;
+        let mut bad = Vec::new();
+        for (i, row) in rows.iter().enumerate() {
+            let node = nodes.get(&row.node).copied().unwrap_or(0);
+            let numbering = row.grid.as_deref().and_then(Numbering::parse);
+            for (batch, entries) in row.entries.chunks(BATCH).enumerate() {
+                let pieces: Vec<(Piece, Check)> = entries
+                    .iter()
+                    .filter_map(|(number, entry)| {
+                        let id = ids.get(usize::try_from(entry.segment).ok()?)?;
+                        let check = match &numbering {
+                            Some(numbering) => Check::chunk(&row.node, node, numbering, *number),
+                            None => Check::Value(join(&row.node, &row.name)),
+                        };
+                        Some((Piece::stored(*id, *entry), check))
+                    })
+                    .collect();
+                for (at, answer) in fetch::fetch_each(self.store(), &pieces)?.into_iter().enumerate() {
+                    let Err(problem) = answer else { continue };
+                    let (piece, entry) = (&pieces[at].0, entries[at].1);
+                    bad.push((i, batch * BATCH + at));
+                    damage.push(Damage {
+                        file: format!("segments/{}.seg", piece.segment()),
+                        offset: Some(entry.offset),
+                        path: Some(row.node.to_string()),
+                        problem,
+                    });
+                }
+                done += entries.len() as u64;
+                progress(done, all);
+            }
+        }
+        Ok(bad)
+    }
+}
+
+fn wrong_span(id: Id, entry: &Entry, sizes: &BTreeMap<Id, u64>) -> Option<(String, String)> {
+    let file = format!("segments/{id}.seg");
+    let end = entry.offset.saturating_add(entry.length);
+    match sizes.get(&id) {
+        None => Some((file, "it is missing".into())),
+        Some(&size) if end > size => {
+            Some((file, format!("truncated: expected at least {end} bytes, found {size}")))
+        }
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,29 @@
+//! Commits: the points between which nothing of a pack can be seen.
+//!
+//! # How a transaction is committed
+//! 1. Its chunks are put as segments, files that are written once and never changed: `segments/<id>.seg`.
+//! 2. What it changed is put as a part of the catalogue, the *delta*: `catalogue/<id>.parquet`.
+//! 3. The latest version is looked up. Where it is not the one that the transaction began from, the deltas of all
+//!    versions in between are compared with ours. A change that overlaps ours ends the attempt with a conflict.
+//! 4. The commit file of the next version lists the parts of the catalogue: our delta, then the parts of the latest
+//!    version. Where many small parts have gathered, some are merged into one first.
+//! 5. The commit file is created, under a name that says its number: `commits/<number>.json`. The store refuses a name
+//!    that is taken. This is the moment at which the transaction takes place, with all it did.
+//! 6. Where the name is taken, or the answer was lost, the file is read. If it is ours (it names our transaction), the
+//!    commit took place. If it is another's, go to 3. If there is none, the put failed and nothing took place.
+//! 7. A note of the number is put as `latest.json`, so that the next one to open need not list the folder. It is a
+//!    hint: a reader goes on from it to the last number that is there, and does without where it is missing or wrong.
+//!
+//! Whoever dies before step 5 leaves files that nothing names; `expire` removes them. With `durable`, each file and
+//! its folder is synced by its put, so that all of 1, 2 and 4 are on the disk before 5 begins.
+
+mod file;
+mod log;
+
+pub use file::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
+pub(crate) use log::{Added, Log};
+
+/// The folder of the commit files.
+pub(crate) const COMMITS: &str = "commits";
+/// The hint.
+pub(crate) const LATEST: &str = "latest.json";

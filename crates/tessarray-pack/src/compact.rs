@@ -1,0 +1,212 @@
+//! The same content, stored anew: the chunks of each variable one after the other, and nothing that is dead.
+//!
+//! 1. All parts of the latest version are merged.
+//! 2. Every chunk is read, checked and put into new segments, variable by variable, dataset by dataset.
+//! 3. A commit of kind `compact` replaces the catalogue. What others committed meanwhile goes on top: their deltas are
+//!    still true, since they name segments of their own.
+//!
+//! The old segments stay for the older versions, until those are expired.
+
+use crate::catalogue::{self, Entry, Row};
+use crate::commit::{Added, Commit, Kind, Link, PartFile, Summary};
+use crate::content::Piece;
+use crate::fetch::{self, Check};
+use crate::id::Id;
+use crate::merge::merge;
+use crate::numbering::Numbering;
+use crate::overlay::Table;
+use crate::pack::Pack;
+use crate::seal::{self, Chunk};
+use crate::segments::{Location, Segments};
+use crate::time;
+use crate::{PackError, Result};
+use std::sync::Arc;
+
+/// The level of a part that holds everything: it is not merged with small ones.
+const LEVEL: u8 = 64;
+/// Bytes read at once.
+const BATCH: u64 = 16 << 20;
+/// How often the commit is tried.
+const ATTEMPTS: usize = 1000;
+
+/// What a compaction did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// The new version.
+    pub version: u64,
+    /// Chunks stored anew.
+    pub chunks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Parts of the catalogue before.
+    pub parts: u64,
+}
+
+impl Pack {
+    /// Rewrites the latest version; see the top of the file. Memory: a batch of 64 MiB, and the catalogue's rows.
+    /// `progress` is told the chunks that are done and all.
+    pub fn compact(&self, message: &str, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted> {
+        let base = self.latest()?;
+        let files = &base.commit().parts;
+        let open = files.iter().map(|file| self.parts_cache().get(file)).collect::<Result<Vec<_>>>()?;
+        let (mut rows, old) = merge(&open, true)?;
+        let segments = Segments::new(Arc::clone(self.store()));
+        let mut done = Compacted { parts: files.len() as u64, ..Compacted::default() };
+        let places = self.rewrite(&mut rows, &old, &segments, &mut done, progress)?;
+        segments.finish()?;
+        let ids = settle(&mut rows, &places, &segments);
+        let mut parts = Vec::new();
+        if !rows.is_empty() {
+            let (bytes, file) = catalogue::write(&rows, &ids, LEVEL)?;
+            self.store().put(&file.key()?, &[&bytes], tessarray_store::PutMode::Create)?;
+            parts.push(file);
+        }
+        done.version = self.replace(base.commit(), &parts, &segments, message)?;
+        Ok(done)
+    }
+
+    /// Step 2. Where each chunk went, row by row: its final place is known once all are stored.
+    fn rewrite(
+        &self,
+        rows: &mut [Row],
+        old: &[Id],
+        segments: &Segments,
+        done: &mut Compacted,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Vec<Vec<Location>>> {
+        let mut places: Vec<Vec<Location>> = vec![Vec::new(); rows.len()];
+        let all = rows.iter().map(|row| row.entries.len() as u64).sum();
+        let ids = ids_of(rows);
+        // Variable by variable.
+        let mut order: Vec<usize> = (0..rows.len()).filter(|&i| !rows[i].entries.is_empty()).collect();
+        order.sort_by(|&a, &b| {
+            let place = |i: usize| (variable(&rows[i]), rows[i].place());
+            place(a).cmp(&place(b))
+        });
+        for i in order {
+            let row = &mut rows[i];
+            let node = ids.get(&row.node).copied().unwrap_or(0);
+            let mut begin = 0;
+            while begin < row.entries.len() {
+                let end = batch_end(&row.entries, begin);
+                self.move_chunks(row, begin..end, old, node, segments, &mut places[i])?;
+                done.chunks += (end - begin) as u64;
+                done.bytes += row.entries[begin..end].iter().map(|(_, entry)| entry.length).sum::<u64>();
+                progress(done.chunks, all);
+                begin = end;
+            }
+        }
+        Ok(places)
+    }
+
+    fn move_chunks(
+        &self,
+        row: &mut Row,
+        range: std::ops::Range<usize>,
+        old: &[Id],
+        node: u64,
+        segments: &Segments,
+        places: &mut Vec<Location>,
+    ) -> Result<()> {
+        let numbering = row.grid.as_deref().and_then(Numbering::parse);
+        let checks: Vec<(Piece, Check)> = row.entries[range.clone()]
+            .iter()
+            .map(|(number, entry)| {
+                let id = usize::try_from(entry.segment).ok().and_then(|at| old.get(at)).copied();
+                let id = id.ok_or_else(|| self.damaged("catalogue", "a segment without a name".into()))?;
+                let check = match &numbering {
+                    Some(numbering) => Check::chunk(&row.node, node, numbering, *number),
+                    None => Check::Value(crate::content::join(&row.node, &row.name)),
+                };
+                Ok((Piece::stored(id, *entry), check))
+            })
+            .collect::<Result<_>>()?;
+        let values = fetch::fetch_all(self.store(), &checks)?;
+        for (at, (bytes, (_, check))) in range.zip(values.into_iter().zip(&checks)) {
+            let (segment, location) = segments.put(variable(row), &[&bytes])?;
+            let (number, entry) = &mut row.entries[at];
+            entry.crc = match (check, &numbering) {
+                (Check::Value(key), _) => seal::of_value(&bytes, key, segment),
+                (_, Some(numbering)) => {
+                    let (at, inner) = numbering.place(*number);
+                    seal::of_chunk(&[&bytes], Chunk { node, at: &at, inner }, segment)
+                }
+                (_, None) => entry.crc,
+            };
+            places.push(location);
+        }
+        Ok(())
+    }
+
+    /// Step 3.
+    fn replace(&self, base: &Commit, parts: &[PartFile], segments: &Segments, message: &str) -> Result<u64> {
+        let transaction = Id::random()?;
+        for _ in 0..ATTEMPTS {
+            let (latest, crc) = self.log().latest()?;
+            let mut all = Vec::new();
+            for number in (base.number + 1..=latest.number).rev() {
+                let conflict = || PackError::Conflict {
+                    path: String::new(),
+                    region: "the whole pack".into(),
+                    version: number,
+                };
+                let (theirs, _) = self.log().get(number)?.ok_or_else(conflict)?;
+                match (theirs.kind, theirs.delta) {
+                    (Kind::Write, Some(delta)) => all.push(delta),
+                    _ => return Err(conflict()),
+                }
+            }
+            all.extend_from_slice(parts);
+            let commit = Commit {
+                number: latest.number + 1,
+                pack: self.id(),
+                parent: Some(Link { number: latest.number, crc32c: crc }),
+                transaction,
+                kind: Kind::Compact,
+                time: time::now(),
+                author: self.author().into(),
+                message: message.into(),
+                summary: Summary::default(),
+                delta: None,
+                parts: all,
+                segments: segments.stored(),
+            };
+            if matches!(self.log().add(&commit)?, Added::Yes) {
+                return Ok(commit.number);
+            }
+        }
+        let region = "the whole pack".to_string();
+        Err(PackError::Conflict { path: String::new(), region, version: base.number })
+    }
+}
+
+/// The numbers of the nodes that have one.
+pub(crate) fn ids_of(rows: &[Row]) -> std::collections::HashMap<Arc<str>, u64> {
+    rows.iter().filter_map(|row| Some((Arc::clone(&row.node), row.id?))).collect()
+}
+
+/// The last part of a path: what is stored together.
+fn variable(row: &Row) -> &str {
+    if row.name.is_empty() { row.node.rsplit('/').next().unwrap_or(&row.node) } else { &row.name }
+}
+
+fn batch_end(entries: &[(u64, Entry)], begin: usize) -> usize {
+    let mut bytes = 0;
+    let fits = |(_, entry): &&(u64, Entry)| {
+        bytes += entry.length;
+        bytes <= BATCH
+    };
+    begin + entries[begin..].iter().take_while(fits).count().max(1)
+}
+
+/// Gives every entry its final place, and the segments that they name by number.
+fn settle(rows: &mut [Row], places: &[Vec<Location>], segments: &Segments) -> Vec<Id> {
+    let mut table = Table::default();
+    for (row, places) in rows.iter_mut().zip(places) {
+        for ((_, entry), location) in row.entries.iter_mut().zip(places) {
+            let (id, offset) = segments.place(*location);
+            (entry.segment, entry.offset) = (table.number(id), offset);
+        }
+    }
+    table.ids
+}

@@ -1,0 +1,103 @@
+//! What differs between two versions.
+
+use crate::Result;
+use crate::catalogue::{GONE, Row};
+use crate::content::join;
+use crate::id::Id;
+use crate::info::is_document;
+use crate::merge::merge;
+use crate::pack::{Pack, PackVersion};
+use std::collections::BTreeMap;
+
+/// A node that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Path of the node; of a value that belongs to none, its key.
+    pub path: String,
+    /// What became of it.
+    pub change: Change,
+    /// Chunks that differ.
+    pub chunks: u64,
+}
+
+/// What became of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is in the second only.
+    Created,
+    /// It is in the first only.
+    Deleted,
+    /// Its metadata differ, and maybe its chunks.
+    Metadata,
+    /// Its chunks differ, and nothing else.
+    Chunks,
+}
+
+/// Where a chunk lies: what is compared, since stored bytes do not change.
+type Place = (Id, u64, u64, u32);
+
+#[derive(Default)]
+struct Node {
+    values: BTreeMap<String, (bytes::Bytes, Option<Place>)>,
+    chunks: BTreeMap<u64, Place>,
+}
+
+impl Pack {
+    /// Compares two versions, node by node. Costs a look at both catalogues, and none at data.
+    pub fn diff(&self, from: u64, to: u64) -> Result<Vec<Difference>> {
+        let (mut before, after) = (self.nodes(&self.version(from)?)?, self.nodes(&self.version(to)?)?);
+        let mut found = Vec::new();
+        for (path, new) in after {
+            let old = before.remove(&path);
+            let chunks = |old: &Node| {
+                let added = new.chunks.iter().filter(|(number, place)| old.chunks.get(number) != Some(place));
+                let removed = old.chunks.keys().filter(|number| !new.chunks.contains_key(number));
+                (added.count() + removed.count()) as u64
+            };
+            let (change, chunks) = match &old {
+                None => (Change::Created, new.chunks.len() as u64),
+                Some(old) if old.values != new.values => (Change::Metadata, chunks(old)),
+                Some(old) => (Change::Chunks, chunks(old)),
+            };
+            if change != Change::Chunks || chunks > 0 {
+                found.push(Difference { path, change, chunks });
+            }
+        }
+        found.extend(before.into_iter().map(|(path, old)| Difference {
+            path,
+            change: Change::Deleted,
+            chunks: old.chunks.len() as u64,
+        }));
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
+    fn nodes(&self, version: &PackVersion) -> Result<BTreeMap<String, Node>> {
+        let parts = version.commit().parts.iter().map(|file| self.parts_cache().get(file));
+        let (rows, segments) = merge(&parts.collect::<Result<Vec<_>>>()?, true)?;
+        let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+        for row in rows {
+            let path = if row.name.is_empty() || is_document(&row.name) {
+                row.node.to_string()
+            } else {
+                join(&row.node, &row.name)
+            };
+            add(nodes.entry(path).or_default(), &row, &segments);
+        }
+        Ok(nodes)
+    }
+}
+
+fn add(node: &mut Node, row: &Row, segments: &[Id]) {
+    let mut places =
+        row.entries.iter().filter(|(_, entry)| entry.segment != GONE).filter_map(|(number, entry)| {
+            let id = segments.get(usize::try_from(entry.segment).ok()?)?;
+            Some((*number, (*id, entry.offset, entry.length, entry.crc)))
+        });
+    if row.name.is_empty() {
+        node.chunks.extend(places);
+        return;
+    }
+    let value = row.value.as_ref().map(crate::catalogue::Value::bytes).unwrap_or_default();
+    node.values.insert(row.name.to_string(), (value, places.next().map(|(_, place)| place)));
+}

@@ -1,0 +1,207 @@
+//! What a transaction has changed so far.
+
+use crate::catalogue::{Entry, GONE, Row, Value};
+use crate::content::{Chunks, Listing, is_under};
+use crate::id::Id;
+use crate::info::Info;
+use crate::numbering::Numbering;
+use crate::segments::Location;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A chunk that was put, or kept from before under a new shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub at: Location,
+    pub segment: Id,
+    pub length: u64,
+    pub crc: u32,
+}
+
+/// The new value of a key.
+#[derive(Debug, Clone)]
+pub(crate) enum NewValue {
+    /// In the catalogue.
+    Here(Value),
+    /// In a segment.
+    There(Stored),
+    /// None.
+    Gone,
+}
+
+/// A key that was changed.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    pub value: NewValue,
+    pub id: Option<u64>,
+    pub stamp: u64,
+}
+
+/// The chunks of one array that were changed.
+#[derive(Debug, Clone)]
+pub(crate) struct ChunkChanges {
+    /// How they are numbered: as the array's grid is, or further.
+    pub numbering: Numbering,
+    /// No chunk from before counts.
+    pub reset: bool,
+    pub entries: BTreeMap<u64, Option<Stored>>,
+}
+
+impl ChunkChanges {
+    /// The number of an object's first chunk. Where it lies outside the grid (an append writes before the array
+    /// grows), the numbering grows; `None` where there are no numbers that large.
+    pub(crate) fn object(&mut self, at: &[u64]) -> Option<u64> {
+        if let Some(number) = self.numbering.object(at) {
+            return Some(number);
+        }
+        let grown = self.numbering.grown(at);
+        let number = grown.object(at)?;
+        let old = std::mem::replace(&mut self.numbering, grown);
+        let moved = std::mem::take(&mut self.entries).into_iter().filter_map(|(number, stored)| {
+            let (at, inner) = old.place(number);
+            Some((self.numbering.object(&at)? + inner, stored))
+        });
+        self.entries = moved.collect();
+        Some(number)
+    }
+
+    /// Chunk `number` is not stored any more.
+    pub(crate) fn remove(&mut self, number: u64) {
+        if self.reset {
+            self.entries.remove(&number);
+        } else {
+            self.entries.insert(number, None);
+        }
+    }
+
+    /// Nothing of the object whose first chunk is `begin` is stored any more.
+    pub(crate) fn clear(&mut self, begin: u64) {
+        (begin..begin + self.numbering.inner()).for_each(|number| self.remove(number));
+    }
+}
+
+/// All changes.
+#[derive(Debug, Default)]
+pub(crate) struct Overlay {
+    pub values: BTreeMap<(Arc<str>, Arc<str>), Change>,
+    pub chunks: BTreeMap<Arc<str>, ChunkChanges>,
+    /// Arrays of this transaction's documents; `None` where there is none any more.
+    pub infos: HashMap<Arc<str>, Option<Arc<Info>>>,
+}
+
+impl Overlay {
+    /// Whether nothing was changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.chunks.is_empty()
+    }
+
+    /// The changes of an array's chunks.
+    pub(crate) fn chunks_of(&mut self, node: &str, info: &Info) -> &mut ChunkChanges {
+        let new =
+            || ChunkChanges { numbering: info.numbering().clone(), reset: false, entries: BTreeMap::new() };
+        let changes = self.chunks.entry(node.into()).or_insert_with(new);
+        if !changes.numbering.is_like(info.numbering()) {
+            // Another array by now, whose chunks are others.
+            *changes = ChunkChanges { reset: true, ..new() };
+        }
+        changes
+    }
+
+    /// Puts the changes under a path into a listing.
+    pub(crate) fn list(&self, path: &str, into: &mut Listing) {
+        for ((node, name), change) in &self.values {
+            if is_under(node, path) {
+                let size = match &change.value {
+                    NewValue::Here(value) => Some(value.len() as u64),
+                    NewValue::There(stored) => Some(stored.length),
+                    NewValue::Gone => None,
+                };
+                into.values.insert(((**node).into(), (**name).into()), size);
+            }
+        }
+        for (node, changes) in &self.chunks {
+            if is_under(node, path) {
+                let sizes = changes.entries.iter().map(|(number, stored)| {
+                    (changes.numbering.place(*number), stored.as_ref().map(|stored| stored.length))
+                });
+                let chunks = Chunks { closed: changes.reset, sizes: sizes.collect() };
+                into.chunks.insert((**node).into(), chunks);
+            }
+        }
+    }
+
+    /// The rows of the delta, sorted, and the segments that they name by number.
+    pub(crate) fn rows(&self, place: impl Fn(Location) -> (Id, u64)) -> (Vec<Row>, Vec<Id>) {
+        let mut segments = Table::default();
+        let mut entry = |stored: &Stored| {
+            let (id, offset) = place(stored.at);
+            Entry { segment: segments.number(id), offset, length: stored.length, crc: stored.crc }
+        };
+        let mut rows = Vec::with_capacity(self.values.len() + self.chunks.len());
+        for ((node, name), change) in &self.values {
+            let mut row = Row::value(Arc::clone(node), Arc::clone(name));
+            row.id = change.id;
+            row.stamp = change.stamp;
+            match &change.value {
+                NewValue::Here(value) => row.value = Some(value.clone()),
+                NewValue::There(stored) => row.entries.push((0, entry(stored))),
+                NewValue::Gone => row.gone = true,
+            }
+            rows.push(row);
+        }
+        let gone = Entry { segment: GONE, offset: 0, length: 0, crc: 0 };
+        for (node, changes) in &self.chunks {
+            let entries: Vec<(u64, Entry)> = changes
+                .entries
+                .iter()
+                .map(|(number, stored)| (*number, stored.as_ref().map_or(gone, &mut entry)))
+                .collect();
+            let grid = changes.numbering.to_string().into();
+            rows.extend(chunk_rows(node, &grid, changes.reset, &entries));
+        }
+        rows.sort_by(Row::order);
+        (rows, segments.ids)
+    }
+}
+
+/// Cuts the chunks of a node into rows. The first of a node that is reset begins at 0.
+pub(crate) fn chunk_rows(
+    node: &Arc<str>,
+    grid: &Arc<str>,
+    reset: bool,
+    entries: &[(u64, Entry)],
+) -> Vec<Row> {
+    let row = |first: u64, gone: bool, entries: &[(u64, Entry)]| Row {
+        first,
+        gone,
+        grid: Some(Arc::clone(grid)),
+        entries: entries.to_vec(),
+        ..Row::value(Arc::clone(node), "".into())
+    };
+    let mut rows = Vec::new();
+    for (i, run) in entries.chunks(crate::catalogue::ROW_CHUNKS).enumerate() {
+        let first = if reset && i == 0 { 0 } else { run[0].0 };
+        rows.push(row(first, reset && i == 0, run));
+    }
+    if reset && rows.is_empty() {
+        rows.push(row(0, true, &[]));
+    }
+    rows
+}
+
+/// Segments by number.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub ids: Vec<Id>,
+    numbers: HashMap<Id, i32>,
+}
+
+impl Table {
+    /// The number of a segment.
+    pub(crate) fn number(&mut self, id: Id) -> i32 {
+        *self.numbers.entry(id).or_insert_with(|| {
+            self.ids.push(id);
+            self.ids.len() as i32 - 1
+        })
+    }
+}

@@ -1,0 +1,420 @@
+//! A pack: opening, versions, transactions.
+
+use crate::auto::AutoStore;
+use crate::catalogue::{self, Parts};
+use crate::commit::{Added, Commit, Kind, Link, Log, PartFile, Summary};
+use crate::conflict;
+use crate::id::Id;
+use crate::merge;
+use crate::overlay::NewValue;
+use crate::snapshot::Snapshot;
+use crate::time;
+use crate::transaction::Work;
+use crate::view::{TransactionStore, VersionStore};
+use crate::{PackError, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tessarray_codec::Registry;
+use tessarray_store::{Key, PutMode, Store, StoreError, Update};
+
+/// The file that makes a folder a pack.
+pub const FORMAT_FILE: &str = "format.json";
+/// The format that this release writes, and the newest it reads.
+pub const FORMAT_VERSION: u64 = 1;
+const FORMAT_NAME: &str = "tessarray-pack";
+/// How often a commit is tried again after another writer was faster.
+const ATTEMPTS: usize = 1000;
+/// Names kept in a commit's summary.
+const NAMED: usize = 20;
+
+#[derive(Serialize, Deserialize)]
+struct Format {
+    format: String,
+    version: u64,
+    id: Id,
+    created: String,
+}
+
+/// How a pack is opened.
+#[derive(Debug, Clone, Default)]
+pub struct PackOptions {
+    /// The codecs that metadata may name. Default: all built-in ones.
+    pub registry: Arc<Registry>,
+    /// Where the hint of the latest version is put; a durable store would sync it for nothing. Default: in the pack's
+    /// store.
+    pub hints: Option<Arc<dyn Store>>,
+}
+
+/// A pack on a store. Cheap to clone, and safe to use from many threads.
+#[derive(Debug, Clone)]
+pub struct Pack {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    store: Arc<dyn Store>,
+    id: Id,
+    registry: Arc<Registry>,
+    parts: Arc<Parts>,
+    log: Log,
+    author: String,
+    /// The latest version that was seen.
+    current: Mutex<Option<Arc<Snapshot>>>,
+}
+
+impl Pack {
+    /// Makes a pack, with one version that is empty.
+    ///
+    /// # Errors
+    /// There is a pack already.
+    pub fn create(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
+        let id = Id::random()?;
+        let format = Format { format: FORMAT_NAME.into(), version: FORMAT_VERSION, id, created: time::now() };
+        let pack = Self::new(store, id, options);
+        let text =
+            serde_json::to_vec(&format).map_err(|error| pack.damaged(FORMAT_FILE, error.to_string()))?;
+        match pack.inner.store.put(&Key::new(FORMAT_FILE)?, &[&text], PutMode::Create) {
+            Ok(_) => {}
+            Err(StoreError::Exists { .. }) => {
+                return Err(PackError::Exists { store: pack.inner.store.describe() });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let commit = Commit {
+            number: 0,
+            pack: id,
+            parent: None,
+            transaction: Id::random()?,
+            kind: Kind::Create,
+            time: time::now(),
+            author: pack.inner.author.clone(),
+            message: "create".into(),
+            summary: Summary::default(),
+            delta: None,
+            parts: Vec::new(),
+            segments: Vec::new(),
+        };
+        match pack.inner.log.add(&commit)? {
+            Added::Yes => Ok(pack),
+            Added::Taken => Err(PackError::Exists { store: pack.inner.store.describe() }),
+        }
+    }
+
+    /// Opens a pack. Reads one small file.
+    pub fn open(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
+        let key = Key::new(FORMAT_FILE)?;
+        let Some((bytes, _)) = store.get(&key)? else {
+            return Err(PackError::NotAPack { store: store.describe(), file: FORMAT_FILE });
+        };
+        let corrupt =
+            |reason: String| PackError::Corrupt { store: store.describe(), file: FORMAT_FILE.into(), reason };
+        let any: serde_json::Value =
+            serde_json::from_slice(&bytes).map_err(|error| corrupt(error.to_string()))?;
+        if any.get("format").and_then(|name| name.as_str()) != Some(FORMAT_NAME) {
+            return Err(corrupt(format!("expected \"format\": {FORMAT_NAME:?}")));
+        }
+        match any.get("version").and_then(serde_json::Value::as_u64) {
+            Some(found) if found > FORMAT_VERSION => {
+                let (store, supported) = (store.describe(), FORMAT_VERSION);
+                return Err(PackError::NewerFormat { store, found, supported });
+            }
+            Some(_) => {}
+            None => return Err(corrupt("expected a \"version\" number".into())),
+        }
+        let format: Format = serde_json::from_value(any).map_err(|error| corrupt(error.to_string()))?;
+        Ok(Self::new(store, format.id, options))
+    }
+
+    fn new(store: Arc<dyn Store>, id: Id, options: PackOptions) -> Self {
+        let registry = options.registry;
+        let parts = Arc::new(Parts::new(Arc::clone(&store)));
+        let hints = options.hints.unwrap_or_else(|| Arc::clone(&store));
+        let log = Log::new(Arc::clone(&store), hints, id);
+        let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
+        let (author, current) = (user.unwrap_or_default(), Mutex::default());
+        Self { inner: Arc::new(Inner { store, id, registry, parts, log, author, current }) }
+    }
+
+    /// The store it is in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    fn snapshot(&self, commit: Commit, crc: u32) -> Arc<Snapshot> {
+        let Inner { store, registry, parts, .. } = &*self.inner;
+        let (store, registry, parts) = (Arc::clone(store), Arc::clone(registry), Arc::clone(parts));
+        let snapshot = Snapshot::new(store, registry, parts, commit, crc);
+        if let Some(seen) = &*self.current() {
+            snapshot.adopt(seen);
+        }
+        Arc::new(snapshot)
+    }
+
+    /// The latest version. Costs one look for a later one where it was looked up before.
+    pub fn latest(&self) -> Result<PackVersion> {
+        let seen = self.current().clone();
+        if let Some(snapshot) = seen {
+            let number = snapshot.commit().number;
+            if !self.inner.log.has(number + 1)? && self.inner.log.has(number)? {
+                return Ok(PackVersion { snapshot });
+            }
+        }
+        let (commit, crc) = self.inner.log.latest()?;
+        let snapshot = self.snapshot(commit, crc);
+        self.see(&snapshot);
+        Ok(PackVersion { snapshot })
+    }
+
+    fn current(&self) -> MutexGuard<'_, Option<Arc<Snapshot>>> {
+        self.inner.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers a version, if none later is known.
+    fn see(&self, snapshot: &Arc<Snapshot>) {
+        let mut current = self.current();
+        if current.as_ref().is_none_or(|seen| seen.commit().number < snapshot.commit().number) {
+            *current = Some(Arc::clone(snapshot));
+        }
+    }
+
+    /// The version of this number.
+    pub fn version(&self, number: u64) -> Result<PackVersion> {
+        match self.inner.log.get(number)? {
+            Some((commit, crc)) => Ok(PackVersion { snapshot: self.snapshot(commit, crc) }),
+            None => Err(PackError::NoVersion {
+                store: self.inner.store.describe(),
+                wanted: number.to_string(),
+                reason: "there is none of this number, or it was expired".into(),
+            }),
+        }
+    }
+
+    /// All versions that are there, oldest first.
+    pub fn versions(&self) -> Result<Vec<Commit>> {
+        let numbers = self.inner.log.numbers()?;
+        let commits = numbers.into_iter().filter_map(|number| self.inner.log.get(number).transpose());
+        commits.map(|commit| commit.map(|(commit, _)| commit)).collect()
+    }
+
+    /// Begins a transaction on top of the latest version.
+    pub fn begin(&self) -> Result<Transaction> {
+        self.begin_at(self.latest()?.snapshot)
+    }
+
+    /// A store that is always at the latest version, and in which each call is a transaction of its own.
+    pub fn auto_store(&self) -> Arc<dyn Store> {
+        Arc::new(AutoStore::new(self.clone()))
+    }
+
+    /// Runs `act` while nobody else, in this process or another, runs under the same name. On stores whose updates do
+    /// not lock (object stores) it excludes nobody, and commits have to find conflicts.
+    pub fn exclusive<T>(
+        &self,
+        name: &str,
+        act: &mut dyn FnMut() -> tessarray_store::Result<T>,
+    ) -> tessarray_store::Result<T> {
+        let key = Key::new(&format!("locks/{:08x}", crc32c::crc32c(name.as_bytes())))?;
+        let mut result = None;
+        self.inner.store.update(&key, false, &mut |_| {
+            result = Some(act()?);
+            Ok(Update::Keep)
+        })?;
+        result.ok_or_else(|| StoreError::Unanswered { key: key.to_string() })
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
+    pub(crate) fn parts_cache(&self) -> &Arc<Parts> {
+        &self.inner.parts
+    }
+
+    pub(crate) fn id(&self) -> Id {
+        self.inner.id
+    }
+
+    pub(crate) fn author(&self) -> &str {
+        &self.inner.author
+    }
+
+    pub(crate) fn begin_at(&self, base: Arc<Snapshot>) -> Result<Transaction> {
+        let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store))?);
+        Ok(Transaction { pack: self.clone(), store: TransactionStore::new(work) })
+    }
+
+    /// See the protocol at the top of the commit module.
+    fn commit(&self, work: &Work, message: &str) -> Result<Option<u64>> {
+        work.open()?;
+        if work.changes().is_empty() {
+            work.end(true)?;
+            return Ok(None);
+        }
+        // 1. Segments.
+        work.segments().finish()?;
+        // 2. The delta.
+        let (rows, ids) = work.changes().rows(|location| work.segments().place(location));
+        let (bytes, delta) = catalogue::write(&rows, &ids, 0)?;
+        self.inner.store.put(&delta.key()?, &[&bytes], PutMode::Create)?;
+        let summary = self.summary(work)?;
+        let mut base = Arc::clone(work.base_version());
+        for _ in 0..ATTEMPTS {
+            // 4. The new version, on top of the latest that we know of.
+            let parts = self.parts(&delta, base.commit())?;
+            let commit = Commit {
+                number: base.commit().number + 1,
+                pack: self.inner.id,
+                parent: Some(Link { number: base.commit().number, crc32c: base.crc() }),
+                transaction: work.id,
+                kind: Kind::Write,
+                time: time::now(),
+                author: self.inner.author.clone(),
+                message: message.into(),
+                summary: summary.clone(),
+                delta: Some(delta.clone()),
+                parts,
+                segments: work.segments().stored(),
+            };
+            // 5 and 6.
+            if let Added::Yes = self.inner.log.add(&commit)? {
+                work.end(true)?;
+                return Ok(Some(commit.number));
+            }
+            // 3. Others were faster: do their changes overlap ours?
+            let (latest, crc) = self.inner.log.latest()?;
+            for number in base.commit().number + 1..=latest.number {
+                self.compare(work, &rows, number)?;
+            }
+            base = self.snapshot(latest, crc);
+        }
+        let version = base.commit().number;
+        Err(PackError::Conflict { path: String::new(), region: "the pack".into(), version })
+    }
+
+    fn compare(&self, work: &Work, rows: &[crate::catalogue::Row], number: u64) -> Result<()> {
+        let whole = |region: &str| PackError::Conflict {
+            path: String::new(),
+            region: region.into(),
+            version: number,
+        };
+        let Some((theirs, _)) = self.inner.log.get(number)? else {
+            return Err(whole("a version that is expired by now, so everything it may have changed,"));
+        };
+        match (theirs.kind, theirs.delta) {
+            (Kind::Compact, _) => Ok(()),
+            (_, Some(file)) => {
+                conflict::check(work.base_version(), rows, &*self.inner.parts.get(&file)?, number)
+            }
+            (_, None) => Err(whole("everything")),
+        }
+    }
+
+    /// The parts of a version with this delta on top of `base`.
+    fn parts(&self, delta: &PartFile, base: &Commit) -> Result<Vec<PartFile>> {
+        let mut parts = Vec::with_capacity(base.parts.len() + 1);
+        parts.push(delta.clone());
+        parts.extend(base.parts.iter().cloned());
+        let Some((count, level)) = merge::due(&parts) else { return Ok(parts) };
+        let open =
+            parts[..count].iter().map(|file| self.inner.parts.get(file)).collect::<Result<Vec<_>>>()?;
+        let (rows, ids) = merge::merge(&open, count == parts.len())?;
+        if rows.is_empty() {
+            return Ok(parts.split_off(count));
+        }
+        let (bytes, merged) = catalogue::write(&rows, &ids, level)?;
+        self.inner.store.put(&merged.key()?, &[&bytes], PutMode::Create)?;
+        parts.splice(..count, [merged]);
+        Ok(parts)
+    }
+
+    fn summary(&self, work: &Work) -> Result<Summary> {
+        let overlay = work.changes();
+        let mut summary = Summary::default();
+        let base = work.base_version();
+        let mut nodes: BTreeSet<&Arc<str>> = BTreeSet::new();
+        for ((node, name), change) in &overlay.values {
+            if !crate::info::is_document(name) {
+                continue;
+            }
+            match (&change.value, base.value_row(node, name)?.is_some()) {
+                (NewValue::Gone, true) => summary.deleted += 1,
+                (NewValue::Gone, false) => continue,
+                (_, false) => summary.created += 1,
+                (_, true) => summary.changed += 1,
+            }
+            nodes.insert(node);
+        }
+        for (node, changes) in &overlay.chunks {
+            summary.changed += u64::from(nodes.insert(node));
+            summary.chunks += changes.entries.values().flatten().count() as u64;
+        }
+        summary.bytes = work.segments().stored().iter().map(|segment| segment.bytes).sum();
+        summary.nodes = nodes.into_iter().take(NAMED).map(|node| node.to_string()).collect();
+        Ok(summary)
+    }
+}
+
+/// One version of a pack: does not change, whatever is committed.
+#[derive(Debug, Clone)]
+pub struct PackVersion {
+    snapshot: Arc<Snapshot>,
+}
+
+impl PackVersion {
+    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.snapshot.commit().number
+    }
+
+    /// The commit that made it.
+    pub fn commit(&self) -> &Commit {
+        self.snapshot.commit()
+    }
+
+    /// Its catalogue as one Parquet file, in which nothing is hidden by anything else.
+    pub fn catalogue(&self) -> Result<Vec<u8>> {
+        let (rows, ids) = merge::merge(&self.snapshot.parts()?, true)?;
+        Ok(catalogue::write(&rows, &ids, 0)?.0)
+    }
+
+    /// A store, read-only, with the keys of the Zarr hierarchy.
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::new(VersionStore(Arc::clone(&self.snapshot)))
+    }
+}
+
+/// Changes that are seen by nobody else until they are committed. Dropped, it is given up.
+#[derive(Debug, Clone)]
+pub struct Transaction {
+    pack: Pack,
+    store: TransactionStore,
+}
+
+impl Transaction {
+    /// The number of the version it is on top of.
+    pub fn base(&self) -> u64 {
+        self.store.work.base_version().commit().number
+    }
+
+    /// A store to change.
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.store.clone())
+    }
+
+    /// Makes the changes a version, and returns its number; `None` where nothing was changed. All of them or, on any
+    /// error but [`PackError::Unknown`], none.
+    pub fn commit(&self, message: &str) -> Result<Option<u64>> {
+        self.pack.commit(&self.store.work, message)
+    }
+
+    /// Gives the changes up.
+    pub fn abandon(&self) -> Result<()> {
+        self.store.work.end(false)
+    }
+}

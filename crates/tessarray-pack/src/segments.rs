@@ -1,0 +1,187 @@
+//! The segments of a transaction: what is put is gathered, variable by variable, and stored when there is enough.
+//!
+//! A *batch* becomes one segment. In it lie the chunks of each variable (the last part of an array's path) one after
+//! the other, so that what is read across datasets is read in one go. Large objects become segments of their own,
+//! without a copy.
+
+use crate::Result;
+use crate::commit::SegmentFile;
+use crate::content::Spot;
+use crate::fetch::segment_key;
+use crate::id::Id;
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tessarray_store::{PutMode, Store};
+
+/// Bytes in memory at which a batch is stored.
+const BATCH: usize = 64 << 20;
+/// Objects of so many bytes are stored on their own.
+const LARGE: usize = 4 << 20;
+
+/// Where a transaction's bytes are: final, or in a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Location {
+    /// In a stored segment.
+    #[allow(missing_docs)]
+    Stored { id: Id, offset: u64 },
+    /// In a batch: from this offset in the bytes of a variable.
+    #[allow(missing_docs)]
+    Batch { batch: u32, variable: u32, offset: u64 },
+}
+
+/// Gathers and stores.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    store: Arc<dyn Store>,
+    batches: RwLock<Vec<Arc<Batch>>>,
+    filling: Mutex<()>,
+    stored: Mutex<Vec<SegmentFile>>,
+}
+
+#[derive(Debug)]
+struct Batch {
+    id: Id,
+    state: RwLock<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    Filling {
+        variables: Vec<Vec<u8>>,
+        names: HashMap<Box<str>, u32>,
+        bytes: usize,
+    },
+    /// In the store; where each variable begins.
+    Stored(Vec<u64>),
+}
+
+impl Batch {
+    fn new() -> Result<Arc<Self>> {
+        let state = State::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
+        Ok(Arc::new(Self { id: Id::random()?, state: RwLock::new(state) }))
+    }
+}
+
+impl Segments {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, batches: RwLock::default(), filling: Mutex::default(), stored: Mutex::default() }
+    }
+
+    /// Takes an object of `variable`: the segment it is part of, and where it begins.
+    pub(crate) fn put(&self, variable: &str, parts: &[&[u8]]) -> Result<(Id, Location)> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        if length >= LARGE {
+            let id = Id::random()?;
+            self.store(id, parts)?;
+            return Ok((id, Location::Stored { id, offset: 0 }));
+        }
+        let guard = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batches = self.batches.write().unwrap_or_else(PoisonError::into_inner);
+        let open = batches.last().is_some_and(|batch| {
+            let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
+            matches!(&*state, State::Filling { bytes, .. } if bytes + length <= BATCH)
+        });
+        let full = if open { None } else { batches.last().cloned() };
+        if !open {
+            batches.push(Batch::new()?);
+        }
+        let number = batches.len() - 1;
+        let batch = Arc::clone(&batches[number]);
+        drop(batches);
+        let location = append(&batch, number, variable, parts, length);
+        drop(guard);
+        if let Some(full) = full {
+            self.flush(&full)?;
+        }
+        Ok((batch.id, location))
+    }
+
+    /// Stores what is gathered.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let batches = self.batches.read().unwrap_or_else(PoisonError::into_inner).clone();
+        batches.iter().try_for_each(|batch| self.flush(batch))
+    }
+
+    /// The segments that were stored.
+    pub(crate) fn stored(&self) -> Vec<SegmentFile> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn store(&self, id: Id, parts: &[&[u8]]) -> Result<()> {
+        self.store.put(&segment_key(id)?, parts, PutMode::Create)?;
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner).push(SegmentFile { id, bytes });
+        Ok(())
+    }
+
+    fn flush(&self, batch: &Batch) -> Result<()> {
+        let mut state = batch.state.write().unwrap_or_else(PoisonError::into_inner);
+        let State::Filling { variables, .. } = &*state else { return Ok(()) };
+        let parts: Vec<&[u8]> = variables.iter().map(Vec::as_slice).collect();
+        self.store(batch.id, &parts)?;
+        let mut offset = 0;
+        let begin = |part: &&[u8]| {
+            let begin = offset;
+            offset += part.len() as u64;
+            begin
+        };
+        let begins = parts.iter().map(begin).collect();
+        *state = State::Stored(begins);
+        Ok(())
+    }
+
+    /// Where bytes are, once all is stored.
+    pub(crate) fn place(&self, location: Location) -> (Id, u64) {
+        match self.spot(location, 0) {
+            Spot::Segment { id, offset } => (id, offset),
+            // Nothing is in memory by then.
+            Spot::Memory { id, .. } => (id, 0),
+        }
+    }
+
+    /// Where bytes are now.
+    pub(crate) fn spot(&self, location: Location, length: u64) -> Spot {
+        match location {
+            Location::Stored { id, offset } => Spot::Segment { id, offset },
+            Location::Batch { batch, variable, offset } => {
+                let batches = self.batches.read().unwrap_or_else(PoisonError::into_inner);
+                let batch = Arc::clone(&batches[batch as usize]);
+                drop(batches);
+                let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
+                match &*state {
+                    State::Stored(begins) => {
+                        Spot::Segment { id: batch.id, offset: begins[variable as usize] + offset }
+                    }
+                    State::Filling { variables, .. } => {
+                        let begin = offset as usize;
+                        let bytes = &variables[variable as usize][begin..begin + length as usize];
+                        Spot::Memory { id: batch.id, bytes: Bytes::copy_from_slice(bytes) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn append(batch: &Batch, number: usize, variable: &str, parts: &[&[u8]], length: usize) -> Location {
+    let mut state = batch.state.write().unwrap_or_else(PoisonError::into_inner);
+    let State::Filling { variables, names, bytes } = &mut *state else {
+        // Only a batch that is no longer the last is stored.
+        unreachable!("a batch that is filled is not stored")
+    };
+    let variable = match names.get(variable) {
+        Some(&known) => known,
+        None => {
+            let next = variables.len() as u32;
+            names.insert(variable.into(), next);
+            variables.push(Vec::new());
+            next
+        }
+    };
+    let to = &mut variables[variable as usize];
+    let offset = to.len() as u64;
+    parts.iter().for_each(|part| to.extend_from_slice(part));
+    *bytes += length;
+    Location::Batch { batch: number as u32, variable, offset }
+}

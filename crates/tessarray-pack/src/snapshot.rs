@@ -1,0 +1,280 @@
+//! One version of a pack, to read.
+
+use crate::catalogue::{Entry, GONE, Group, Part, Parts};
+use crate::commit::Commit;
+use crate::content::{Content, Held, Listing, Piece};
+use crate::id::Id;
+use crate::info::{Info, ShardMap, V2_ARRAY, V3};
+use crate::numbering::Numbering;
+use crate::{PackError, Result};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use tessarray_codec::Registry;
+use tessarray_store::Store;
+
+/// Arrays whose layouts are remembered.
+const INFOS: usize = 1 << 16;
+
+/// One version.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    store: Arc<dyn Store>,
+    registry: Arc<Registry>,
+    parts: Arc<Parts>,
+    /// Those of the commit that are open, in its order.
+    open: Vec<OnceLock<Arc<Part>>>,
+    commit: Commit,
+    crc: u32,
+    infos: RwLock<HashMap<Box<str>, Option<Arc<Info>>>>,
+}
+
+/// A row that was found.
+pub(crate) struct Found {
+    pub part: Arc<Part>,
+    pub group: Arc<Group>,
+    pub row: usize,
+}
+
+impl Snapshot {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        registry: Arc<Registry>,
+        parts: Arc<Parts>,
+        commit: Commit,
+        crc: u32,
+    ) -> Self {
+        let open = commit.parts.iter().map(|_| OnceLock::new()).collect();
+        Self { store, registry, parts, open, commit, crc, infos: RwLock::default() }
+    }
+
+    /// Takes over the parts that another version has open.
+    pub(crate) fn adopt(&self, other: &Self) {
+        for (file, open) in self.commit.parts.iter().zip(&self.open) {
+            let place = other.commit.parts.iter().position(|theirs| theirs.id == file.id);
+            if let Some(part) = place.and_then(|place| other.open[place].get()) {
+                open.get_or_init(|| Arc::clone(part));
+            }
+        }
+    }
+
+    /// The commit that made it.
+    pub(crate) fn commit(&self) -> &Commit {
+        &self.commit
+    }
+
+    /// The checksum of its file.
+    pub(crate) fn crc(&self) -> u32 {
+        self.crc
+    }
+
+    /// The codecs of the session it was opened in.
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// All its parts, newest first.
+    pub(crate) fn parts(&self) -> Result<Vec<Arc<Part>>> {
+        (0..self.open.len()).map(|number| self.part(number).cloned()).collect()
+    }
+
+    /// A part by its place in the list.
+    fn part(&self, number: usize) -> Result<&Arc<Part>> {
+        match self.open[number].get() {
+            Some(part) => Ok(part),
+            None => {
+                let part = self.parts.get(&self.commit.parts[number])?;
+                Ok(self.open[number].get_or_init(|| part))
+            }
+        }
+    }
+
+    /// The parts that may have rows of a node, newest first.
+    fn parts_of<'a>(&'a self, node: &'a str) -> impl Iterator<Item = Result<&'a Arc<Part>>> + 'a {
+        let may = move |number: &usize| {
+            let file = &self.commit.parts[*number];
+            *file.first <= *node && *node <= *file.last
+        };
+        (0..self.open.len()).filter(may).map(|number| self.part(number))
+    }
+
+    /// The newest row of a value; `None` where it is gone, or was never there.
+    pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<Found>> {
+        for part in self.parts_of(node) {
+            let part = part?;
+            if let Some((group, row)) = part.at_or_before((node.as_bytes(), name.as_bytes(), u64::MAX))?
+                && is(group, row, node, name)
+            {
+                let group = Arc::clone(group);
+                return Ok((!group.gone(row)).then(|| Found { part: Arc::clone(part), group, row }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest entry of a chunk.
+    fn entry(&self, node: &str, info: &Info, at: &[u64], inner: u64) -> Result<Option<(Id, Entry)>> {
+        for part in self.parts_of(node) {
+            let part = part?;
+            let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
+            if let Some(number) = rows.numbering(info).object(at)
+                && let Some((group, row)) = part.at_or_before((node.as_bytes(), b"", number + inner))?
+                && is(group, row, node, "")
+                && let Some(entry) = group.find(row, number + inner)
+            {
+                return located(part, entry);
+            }
+            if rows.reset {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest entries of all inner chunks of a shard, in order.
+    fn entries(&self, node: &str, info: &Info, at: &[u64]) -> Result<Vec<(u64, Id, Entry)>> {
+        let inner = info.numbering().inner();
+        let mut found: Vec<Option<Option<(Id, Entry)>>> = vec![None; usize::try_from(inner).unwrap_or(0)];
+        for part in self.parts_of(node) {
+            let part = part?;
+            let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
+            if let Some(begin) = rows.numbering(info).object(at) {
+                let from = match part.at_or_before((node.as_bytes(), b"", begin))? {
+                    Some((group, row)) if is(group, row, node, "") => group.place(row).2,
+                    _ => begin,
+                };
+                part.walk((node.as_bytes(), b"", from), &mut |group, row| {
+                    if !is(group, row, node, "") || group.place(row).2 >= begin + inner {
+                        return Ok(false);
+                    }
+                    for (number, entry) in group.entries(row) {
+                        let place = number.checked_sub(begin).and_then(|place| usize::try_from(place).ok());
+                        if let Some(slot) = place.and_then(|place| found.get_mut(place))
+                            && slot.is_none()
+                        {
+                            *slot = Some(located(part, entry)?);
+                        }
+                    }
+                    Ok(true)
+                })?;
+            }
+            if rows.reset {
+                break;
+            }
+        }
+        let numbered = (0u64..).zip(found);
+        Ok(numbered.filter_map(|(n, slot)| slot.flatten().map(|(id, entry)| (n, id, entry))).collect())
+    }
+
+    /// Adds what lies under a prefix to a listing in which newer changes are already.
+    pub(crate) fn list(&self, path: &str, into: &mut Listing) -> Result<()> {
+        for part in self.parts()? {
+            into.add_part(&part, path)?;
+        }
+        Ok(())
+    }
+
+    fn corrupt(&self, node: &str, reason: String) -> PackError {
+        PackError::Corrupt { store: self.store.describe(), file: format!("catalogue: {node:?}"), reason }
+    }
+}
+
+/// Whether a row is one of this node and name.
+fn is(group: &Group, row: usize, node: &str, name: &str) -> bool {
+    let (found_node, found_name, _) = group.place(row);
+    found_node == node.as_bytes() && found_name == name.as_bytes()
+}
+
+fn located(part: &Part, entry: Entry) -> Result<Option<(Id, Entry)>> {
+    if entry.segment == GONE {
+        return Ok(None);
+    }
+    Ok(Some((part.segment(entry.segment)?, entry)))
+}
+
+/// What all rows of chunks of one node in one part have in common.
+struct ChunkRows {
+    own: Option<Numbering>,
+    reset: bool,
+}
+
+impl ChunkRows {
+    fn of(part: &Part, node: &str, info: &Info) -> Result<Option<Self>> {
+        let Some((group, row)) = part.at_or_before((node.as_bytes(), b"", u64::MAX))? else {
+            return Ok(None);
+        };
+        if !is(group, row, node, "") {
+            return Ok(None);
+        }
+        let own = match group.grid(row) {
+            Some(text) if **text != **info.text() => Numbering::parse(text),
+            _ => None,
+        };
+        let reset = match part.at_or_before((node.as_bytes(), b"", 0))? {
+            Some((group, row)) => is(group, row, node, "") && group.gone(row),
+            None => false,
+        };
+        Ok(Some(Self { own, reset }))
+    }
+
+    fn numbering<'a>(&'a self, info: &'a Info) -> &'a Numbering {
+        self.own.as_ref().unwrap_or_else(|| info.numbering())
+    }
+}
+
+impl Content for Snapshot {
+    fn describe(&self) -> String {
+        format!("{} (version {})", self.store.describe(), self.commit.number)
+    }
+
+    fn base(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    fn info(&self, node: &str) -> Result<Option<Arc<Info>>> {
+        let known = |node| self.infos.read().unwrap_or_else(PoisonError::into_inner).get(node).cloned();
+        if let Some(info) = known(node) {
+            return Ok(info);
+        }
+        let mut info = None;
+        for name in [V3, V2_ARRAY] {
+            if let Some(found) = self.value_row(node, name)? {
+                let id = found.group.id(found.row).unwrap_or(0);
+                let document = found.group.value(found.row).unwrap_or_default();
+                info = Info::parse(name, &document, id, &self.registry).map(Arc::new);
+                break;
+            }
+        }
+        let mut infos = self.infos.write().unwrap_or_else(PoisonError::into_inner);
+        if infos.len() >= INFOS {
+            infos.clear();
+        }
+        infos.insert(node.into(), info.clone());
+        Ok(info)
+    }
+
+    fn value(&self, node: &str, name: &str) -> Result<Option<Held>> {
+        let Some(found) = self.value_row(node, name)? else { return Ok(None) };
+        if let Some(bytes) = found.group.value(found.row) {
+            return Ok(Some(Held::Here(bytes, found.group.stamp(found.row))));
+        }
+        let Some((_, entry)) = found.group.entries(found.row).next() else {
+            return Err(self.corrupt(node, format!("{name:?} has neither a value nor a place")));
+        };
+        Ok(located(&found.part, entry)?.map(|(id, entry)| Held::There(Piece::stored(id, entry))))
+    }
+
+    fn chunk(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Piece>> {
+        Ok(self.entry(node, info, at, 0)?.map(|(id, entry)| Piece::stored(id, entry)))
+    }
+
+    fn shard(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>> {
+        let Some(sharding) = info.sharding() else { return Ok(None) };
+        let entries = self.entries(node, info, at)?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let pieces = entries.into_iter().map(|(n, id, entry)| (n, Piece::stored(id, entry))).collect();
+        let map = ShardMap::new(sharding, pieces, |piece: &Piece| piece.length);
+        Ok(Some(Arc::new(map.map_err(|error| self.corrupt(node, error.to_string()))?)))
+    }
+}

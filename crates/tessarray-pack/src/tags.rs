@@ -1,0 +1,80 @@
+//! Names for versions: `tags/<name>.json`. A tagged version is not expired.
+
+use crate::pack::Pack;
+use crate::time;
+use crate::{PackError, Result};
+use serde::{Deserialize, Serialize};
+use tessarray_store::{Key, ListEntry, Prefix, PutMode, StoreError};
+
+/// The folder of the tags.
+pub(crate) const TAGS: &str = "tags";
+
+#[derive(Serialize, Deserialize)]
+struct Tag {
+    version: u64,
+    time: String,
+}
+
+impl Pack {
+    /// Names a version. A name is one part of a path, and is given once.
+    ///
+    /// # Errors
+    /// The name is taken ([`StoreError::Exists`]), or no name; there is no such version.
+    pub fn tag(&self, name: &str, version: u64) -> Result<()> {
+        self.version(version)?;
+        let tag = Tag { version, time: time::now() };
+        let text = serde_json::to_vec(&tag).map_err(|error| self.damaged(TAGS, error.to_string()))?;
+        self.store().put(&key(name)?, &[&text], PutMode::Create)?;
+        Ok(())
+    }
+
+    /// Takes a name away; `false` where it is none.
+    pub fn untag(&self, name: &str) -> Result<bool> {
+        Ok(self.store().delete(&key(name)?)?)
+    }
+
+    /// All names and the versions they stand for, by name.
+    pub fn tags(&self) -> Result<Vec<(String, u64)>> {
+        let mut tags = Vec::new();
+        for entry in self.store().list_dir(&Prefix::from_path(TAGS)?)? {
+            let ListEntry::Key(key, _) = entry else { continue };
+            let Some(name) = key.name().strip_suffix(".json") else { continue };
+            if let Some(version) = self.tagged(name)? {
+                tags.push((name.to_string(), version));
+            }
+        }
+        Ok(tags)
+    }
+
+    /// The version that a name stands for.
+    pub fn tagged(&self, name: &str) -> Result<Option<u64>> {
+        let key = key(name)?;
+        let Some((bytes, _)) = self.store().get(&key)? else { return Ok(None) };
+        let tag: Tag =
+            serde_json::from_slice(&bytes).map_err(|error| self.damaged(key.as_str(), error.to_string()))?;
+        Ok(Some(tag.version))
+    }
+
+    /// The latest version that was committed at or before a moment, a text as in [`Commit::time`](crate::Commit);
+    /// a beginning of one stands for its first moment.
+    pub fn version_at(&self, time: &str) -> Result<u64> {
+        let found = self.versions()?.into_iter().rev().find(|commit| commit.time.as_str() <= time);
+        found.map(|commit| commit.number).ok_or_else(|| PackError::NoVersion {
+            store: self.store().describe(),
+            wanted: format!("at {time}"),
+            reason: "all that are there are younger".into(),
+        })
+    }
+
+    pub(crate) fn damaged(&self, file: &str, reason: String) -> PackError {
+        PackError::Corrupt { store: self.store().describe(), file: file.into(), reason }
+    }
+}
+
+fn key(name: &str) -> Result<Key> {
+    if name.contains('/') {
+        let message = "a tag's name is one part of a path: it has a slash".into();
+        return Err(StoreError::Other { key: name.into(), message }.into());
+    }
+    Ok(Key::new(&format!("{TAGS}/{name}.json"))?)
+}

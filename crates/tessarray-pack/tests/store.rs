@@ -1,0 +1,132 @@
+//! A transaction is a store like any other, and what it commits is what a version shows.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use std::sync::Arc;
+use tessarray_pack::{Pack, PackError, PackOptions};
+use tessarray_store::{Key, MemoryStore, Prefix, PutMode, Store, StoreError};
+
+fn pack() -> Pack {
+    Pack::create(Arc::new(MemoryStore::new()), PackOptions::default()).unwrap()
+}
+
+fn key(text: &str) -> Key {
+    Key::new(text).unwrap()
+}
+
+fn read(store: &Arc<dyn Store>, text: &str) -> Option<Vec<u8>> {
+    store.get(&key(text)).unwrap().map(|(bytes, _)| bytes.to_vec())
+}
+
+const ARRAY: &[u8] = br#"{"zarr_format": 3, "node_type": "array", "shape": [4, 6], "data_type": "uint8",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}},
+    "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+    "fill_value": 0, "codecs": [{"name": "bytes"}], "attributes": {"units": "m"}}"#;
+const GROUP: &[u8] = br#"{"zarr_format": 3, "node_type": "group", "attributes": {}}"#;
+
+#[test]
+fn a_transaction_conforms() {
+    tessarray_store::conformance::run(|| {
+        let transaction = pack().begin().unwrap();
+        ((), transaction.store())
+    });
+}
+
+#[test]
+fn a_store_at_the_latest_version_conforms() {
+    tessarray_store::conformance::run(|| ((), pack().auto_store()));
+}
+
+#[test]
+fn what_is_committed_is_read_and_nothing_before() {
+    let pack = pack();
+    let transaction = pack.begin().unwrap();
+    let store = transaction.store();
+    store.put(&key("zarr.json"), &[GROUP], PutMode::Create).unwrap();
+    store.put(&key("a/zarr.json"), &[ARRAY], PutMode::Create).unwrap();
+    for (i, chunk) in ["a/c/0/0", "a/c/1/2", "a/c/0/1"].iter().enumerate() {
+        store.put(&key(chunk), &[&[i as u8; 4]], PutMode::Overwrite).unwrap();
+    }
+    store.put(&key("notes/readme.txt"), &[&[7; 40_000]], PutMode::Overwrite).unwrap();
+    let before = pack.latest().unwrap();
+    assert_eq!(before.number(), 0);
+    assert_eq!(before.store().list(&Prefix::root()).unwrap(), []);
+    assert_eq!(transaction.commit("first").unwrap(), Some(1));
+    let after = pack.latest().unwrap().store();
+    assert_eq!(read(&after, "a/zarr.json").as_deref(), Some(ARRAY));
+    assert_eq!(read(&after, "a/c/1/2").as_deref(), Some(&[1; 4][..]));
+    assert_eq!(read(&after, "a/c/1/1"), None);
+    assert_eq!(read(&after, "notes/readme.txt").unwrap().len(), 40_000);
+    let listed = after.list(&Prefix::root()).unwrap();
+    let names: Vec<String> = listed.iter().map(|(key, _)| key.to_string()).collect();
+    assert_eq!(names, ["a/c/0/0", "a/c/0/1", "a/c/1/2", "a/zarr.json", "notes/readme.txt", "zarr.json"]);
+    assert_eq!(before.store().list(&Prefix::root()).unwrap(), []);
+    assert!(matches!(after.put(&key("x"), &[b"y"], PutMode::Overwrite), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(transaction.commit("again"), Err(PackError::Ended { how: "committed" })));
+    assert!(store.put(&key("x"), &[b"y"], PutMode::Overwrite).is_err());
+    assert_eq!(pack.version(0).unwrap().number(), 0);
+    assert!(matches!(pack.version(9), Err(PackError::NoVersion { .. })));
+}
+
+#[test]
+fn disjoint_changes_both_land_and_overlapping_ones_conflict() {
+    let pack = pack();
+    let first = pack.begin().unwrap();
+    first.store().put(&key("zarr.json"), &[GROUP], PutMode::Create).unwrap();
+    first.store().put(&key("a/zarr.json"), &[ARRAY], PutMode::Create).unwrap();
+    first.commit("array").unwrap();
+    let (one, two, three) = (pack.begin().unwrap(), pack.begin().unwrap(), pack.begin().unwrap());
+    one.store().put(&key("a/c/0/0"), &[&[1; 4]], PutMode::Overwrite).unwrap();
+    two.store().put(&key("a/c/0/1"), &[&[2; 4]], PutMode::Overwrite).unwrap();
+    three.store().put(&key("a/c/0/0"), &[&[3; 4]], PutMode::Overwrite).unwrap();
+    assert_eq!(one.commit("one").unwrap(), Some(2));
+    assert_eq!(two.commit("two").unwrap(), Some(3));
+    match three.commit("three") {
+        Err(PackError::Conflict { path, region, version }) => {
+            assert_eq!((path.as_str(), region.as_str(), version), ("a", "chunk [0, 0]", 2));
+        }
+        other => panic!("{other:?}"),
+    }
+    let store = pack.latest().unwrap().store();
+    assert_eq!(read(&store, "a/c/0/0").as_deref(), Some(&[1; 4][..]));
+    assert_eq!(read(&store, "a/c/0/1").as_deref(), Some(&[2; 4][..]));
+}
+
+#[test]
+fn a_removed_parent_conflicts_with_what_is_written_below_it() {
+    let pack = pack();
+    let first = pack.begin().unwrap();
+    first.store().put(&key("g/zarr.json"), &[GROUP], PutMode::Create).unwrap();
+    first.commit("group").unwrap();
+    let (remover, writer) = (pack.begin().unwrap(), pack.begin().unwrap());
+    remover.store().delete_prefix(&Prefix::new("g/").unwrap()).unwrap();
+    writer.store().put(&key("g/a/zarr.json"), &[ARRAY], PutMode::Create).unwrap();
+    let late = pack.begin().unwrap();
+    late.store().delete_prefix(&Prefix::new("g/").unwrap()).unwrap();
+    assert_eq!(writer.commit("write").unwrap(), Some(2));
+    assert!(matches!(remover.commit("remove"), Err(PackError::Conflict { .. })));
+    let again = pack.begin().unwrap();
+    again.store().delete_prefix(&Prefix::new("g/").unwrap()).unwrap();
+    let writer = pack.begin().unwrap();
+    writer.store().put(&key("g/b/zarr.json"), &[ARRAY], PutMode::Create).unwrap();
+    again.commit("remove").unwrap();
+    assert!(matches!(writer.commit("write"), Err(PackError::Conflict { .. })));
+    assert!(late.commit("late").is_err());
+}
+
+#[test]
+fn a_thousand_commits_keep_everything_in_few_parts() {
+    let pack = pack();
+    for i in 0..1000u32 {
+        let transaction = pack.begin().unwrap();
+        transaction.store().put(&key(&format!("k{i:04}")), &[&i.to_le_bytes()], PutMode::Create).unwrap();
+        assert_eq!(transaction.commit("one").unwrap(), Some(u64::from(i) + 1));
+    }
+    let latest = pack.latest().unwrap();
+    assert!(latest.commit().parts.len() < 40, "{}", latest.commit().parts.len());
+    let store = latest.store();
+    for i in 0..1000u32 {
+        assert_eq!(read(&store, &format!("k{i:04}")).as_deref(), Some(&i.to_le_bytes()[..]));
+    }
+    assert_eq!(store.list(&Prefix::root()).unwrap().len(), 1000);
+    assert_eq!(pack.versions().unwrap().len(), 1001);
+}

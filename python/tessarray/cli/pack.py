@@ -1,0 +1,233 @@
+"""`tessarray pack`: the history of a pack, and looking after it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tessarray.cli import texts
+from tessarray.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tessarray import Pack
+
+app = typer.Typer(help=texts.PACK, no_args_is_help=True, rich_markup_mode=None)
+
+PackPath = Annotated[Path, typer.Argument(metavar="PACK", help="The folder of a pack.")]
+Version = Annotated[str | None, typer.Option(help="A number, a tag or a moment (default: the latest).")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+NoProgress = Annotated[bool, typer.Option("--no-progress", help="Draw no bar.")]
+
+
+def _open(path: Path, version: str | None = None) -> Pack:
+    import tessarray
+
+    return tessarray.open_pack(path, _version(version))
+
+
+def _version(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdigit() and len(text) < 4 else text
+
+
+@contextmanager
+def _bar(title: str, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    err = Console(stderr=True)
+    if not shown or not err.is_terminal:
+        yield None
+        return
+    with Progress(console=err) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*(Text("" if value is None else str(value)) for value in row))
+    console().print(table)
+
+
+@app.command(help=texts.PACK_VERSIONS)
+def versions(pack: PackPath, as_json: Json = False) -> None:
+    opened = _open(pack)
+    tags: dict[int, list[str]] = {}
+    for name, number in opened.tags().items():
+        tags.setdefault(number, []).append(name)
+    found = opened.versions()
+    if as_json:
+        print_json([vars(one) | {"tags": tags.get(one.number, [])} for one in found])
+        return
+    rows = [
+        (
+            one.number,
+            one.time.strftime("%Y-%m-%d %H:%M:%S"),
+            one.author,
+            ", ".join(tags.get(one.number, [])),
+            f"+{one.created} ~{one.changed} -{one.deleted}",
+            one.message,
+        )
+        for one in found
+    ]
+    _table(("version", "time (UTC)", "author", "tags", "nodes", "message"), rows)
+
+
+@app.command(help=texts.PACK_DIFF)
+def diff(
+    pack: PackPath,
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A number, a tag or a moment.")],
+    after: Annotated[
+        str | None, typer.Argument(metavar="[AFTER]", help="The same (default: the latest).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    first = _version(before)
+    assert first is not None
+    found = _open(pack).diff(first, _version(after))
+    if as_json:
+        print_json([vars(one) for one in found])
+    elif found:
+        _table(("change", "chunks", "path"), [(one.change, one.chunks, one.path) for one in found])
+    else:
+        console().print("no difference")
+
+
+@app.command(help=texts.PACK_TAG)
+def tag(
+    pack: PackPath,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The tag.")],
+    version: Version = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Take the tag away.")] = False,
+) -> None:
+    opened = _open(pack)
+    if not delete:
+        opened.tag(name, _version(version))
+    elif not opened.untag(name):
+        console().print(f"no tag {name!r}")
+        raise typer.Exit(1)
+
+
+@app.command(help=texts.PACK_ROLLBACK)
+def rollback(
+    pack: PackPath, version: Annotated[str, typer.Argument(metavar="VERSION", help="To go back to.")]
+) -> None:
+    wanted = _version(version)
+    assert wanted is not None
+    console().print(f"version {_open(pack).rollback(wanted)} has the content of {version}")
+
+
+@app.command(help=texts.PACK_COMPACT)
+def compact(pack: PackPath, no_progress: NoProgress = False) -> None:
+    with _bar("compact", not no_progress) as progress:
+        done = _open(pack).compact(progress=progress)
+    console().print(
+        f"version {done.number} has the same content, stored anew; `pack expire` removes the old bytes"
+    )
+
+
+@app.command(help=texts.PACK_EXPIRE)
+def expire(
+    pack: PackPath,
+    keep: Annotated[int, typer.Option(min=1, help="So many of the latest versions.")] = 1,
+    retention: Annotated[str, typer.Option(help="And all that began within this time: 12h, 7d.")] = "1d",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    as_json: Json = False,
+) -> None:
+    done = _open(pack).expire(keep, retention, dry_run)
+    if as_json:
+        print_json(vars(done))
+        return
+    from tessarray.conversion.size import format_size
+
+    verb = "would go" if dry_run else "removed"
+    console().print(f"{len(done.versions)} versions, {done.files} files, {format_size(done.nbytes)} {verb}")
+
+
+@app.command(help=texts.PACK_CHECK)
+def check(
+    pack: PackPath,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every chunk, too.")] = False,
+    no_progress: NoProgress = False,
+    as_json: Json = False,
+) -> None:
+    with _bar("check", not no_progress) as progress:
+        found = _open(pack).check(deep, progress)
+    if as_json:
+        print_json([vars(one) for one in found])
+    elif found:
+        _table(
+            ("file", "offset", "path", "problem"),
+            [(one.file, one.offset, one.path, one.problem) for one in found],
+        )
+    else:
+        console().print("no damage found")
+    raise typer.Exit(1 if found else 0)
+
+
+@app.command(help=texts.PACK_REPAIR)
+def repair(
+    pack: PackPath,
+    apply: Annotated[bool, typer.Option("--apply", help="Do it.")] = False,
+    no_progress: NoProgress = False,
+) -> None:
+    with _bar("repair", not no_progress) as progress:
+        done = _open(pack).repair(apply, progress)
+    if not done.damage:
+        console().print("nothing to repair")
+        return
+    _table(
+        ("file", "offset", "path", "problem"),
+        [(one.file, one.offset, one.path, one.problem) for one in done.damage],
+    )
+    if done.version is not None:
+        console().print(f"version {done.version} is without them: {done.lost} chunks and values are lost")
+        return
+    console().print(f"nothing was changed: --apply makes a version without them; {done.lost} would be lost")
+    raise typer.Exit(1)
+
+
+@app.command(help=texts.PACK_EXPORT)
+def export(
+    pack: PackPath,
+    dst: Annotated[Path, typer.Argument(metavar="DST", help="A folder; or a name that ends in .zip.")],
+    version: Version = None,
+    path: Annotated[str, typer.Option(help="Only what is below this path.")] = "",
+    no_progress: NoProgress = False,
+) -> None:
+    from tessarray.conversion.size import format_size
+
+    with _bar("export", not no_progress) as progress:
+        done = _open(pack).export(dst, _version(version), path=path, progress=progress)
+    console().print(f"{pack} -> {dst}: {done.copied} keys, {format_size(done.bytes_copied)}")
+
+
+@app.command(help=texts.PACK_CATALOGUE)
+def catalogue(
+    pack: PackPath,
+    sql: Annotated[str | None, typer.Option(help="A query; the table is called catalogue.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the catalogue to this .parquet file.")] = None,
+    version: Version = None,
+    as_json: Json = False,
+) -> None:
+    opened = _open(pack, version)
+    if out is not None:
+        out.write_bytes(opened.catalogue_parquet())
+        console().print(f"{out}: the catalogue of version {opened.version}")
+        return
+    columns, rows = opened.catalogue(sql or texts.PACK_CATALOGUE_SQL)
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        _table(tuple(columns), rows)
