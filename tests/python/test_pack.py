@@ -452,3 +452,58 @@ def test_the_catalogue_is_parquet_and_takes_queries(pack: tessarray.Pack) -> Non
     )
     assert names == ["node", "dtype", "shape"]
     assert [(node, dtype) for node, dtype, _ in rows] == [("d1/x", "float32"), ("d2/x", "float64")]
+
+
+def test_conversion_into_a_pack_is_one_transaction(tmp_path: Path) -> None:
+    np.savez(tmp_path / "source.npz", a=np.arange(12).reshape(3, 4), b=np.ones(5))
+    target = tmp_path / "fleet.pack"
+    report = tessarray.convert(tmp_path / "source.npz", target, verify=True)
+    assert report.verified and report.stored > 0
+    pack = tessarray.open_pack(target)
+    assert pack.version == 1
+    assert sorted(pack) == ["a", "b"]
+    tessarray.convert(tmp_path / "source.npz", target / "deeper" / "cast", verify=True)
+    assert pack["deeper/cast/a"][...].tolist() == np.arange(12).reshape(3, 4).tolist()
+    with pytest.raises(tessarray.conversion.errors.DestinationExistsError):
+        tessarray.convert(tmp_path / "source.npz", target / "deeper" / "cast")
+    assert pack.version == 2
+    tessarray.convert(tmp_path / "source.npz", target / "deeper" / "cast", include="b", overwrite=True)
+    assert sorted(pack["deeper/cast"]) == ["b"]
+    assert sorted(pack.at(2)["deeper/cast"]) == ["a", "b"]
+
+
+def test_the_commands_of_packs(
+    pack: tessarray.Pack, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    from tessarray.cli.main import main
+
+    def run(*arguments: object) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as leaving:
+            main([str(argument) for argument in arguments])
+        return int(leaving.value.code or 0), capsys.readouterr().out
+
+    fill(pack, a=np.arange(5))
+    fill(pack, b=[1])
+    assert run("pack", "tag", folder, "one", "--version", "1")[0] == 0
+    code, out = run("pack", "versions", folder, "--json")
+    assert code == 0
+    assert [(one["number"], one["tags"]) for one in json.loads(out)] == [(0, []), (1, ["one"]), (2, [])]
+    assert "fill" in run("pack", "versions", folder)[1]
+    assert json.loads(run("pack", "diff", folder, "one", "--json")[1])[0]["path"] in ("", "b")
+    assert "b" in run("tree", folder)[1]
+    assert "[0, 1, 2]" in run("read", f"{folder}/a", "[:3]", "--json")[1].replace(" ,", ",")
+    assert run("pack", "check", folder, "--deep")[0] == 0
+    assert "version 3" in run("pack", "rollback", folder, "one")[1]
+    assert "version 4" in run("pack", "compact", folder)[1]
+    assert json.loads(run("pack", "expire", folder, "--retention", "0s", "--dry-run", "--json")[1])[
+        "versions"
+    ] == [0, 2, 3]
+    assert run("pack", "expire", folder, "--retention", "0s")[0] == 0
+    assert run("pack", "repair", folder)[0] == 0
+    assert run("pack", "export", folder, tmp_path / "plain.zarr")[0] == 0
+    assert tessarray.load(tmp_path / "plain.zarr", path="a").tolist() == [0, 1, 2, 3, 4]
+    assert run("pack", "catalogue", folder, "--out", tmp_path / "c.parquet")[0] == 0
+    assert (tmp_path / "c.parquet").read_bytes()[:4] == b"PAR1"
+    assert run("pack", "versions", tmp_path / "nothing")[0] != 0

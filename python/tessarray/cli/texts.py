@@ -21,6 +21,7 @@ Examples:
   tessarray convert cube.nc cube.zarr --chunks time=24,lat=64,lon=64 --shards time=240,lat=-1,lon=-1
   tessarray convert scan.tif scan.zarr --chunks 1,256,256 --shards none
   tessarray convert cube.zarr back.nc --include 't*'
+  tessarray convert cast-1.nc fleet.pack/cast-1      into a pack, as one transaction
 """
 
 INFO = """Say what a store or one array of it is: shape, type, layout, codecs, size.

@@ -74,6 +74,10 @@ class Placement:
         remove(self.replaced)
         remove(self.partial)
 
+    def stored(self) -> int:
+        """Bytes of what is in place."""
+        return tree_bytes(self.final)
+
     def release(self) -> None:
         """Give the lock back; the partial folder stays for a resumption."""
         if self._lock is not None:

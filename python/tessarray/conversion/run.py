@@ -17,8 +17,9 @@ from tessarray.conversion.errors import OptionError, UnsupportedVariableError
 from tessarray.conversion.journal import Journal
 from tessarray.conversion.layout import Choice, choose
 from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Source
+from tessarray.conversion.pack_placement import PackPlacement, leads_into_a_pack
 from tessarray.conversion.pipeline import Block, run
-from tessarray.conversion.placement import Placement, tree_bytes
+from tessarray.conversion.placement import Placement
 from tessarray.conversion.progress import Bar, Reporter
 from tessarray.conversion.size import parse_size
 from tessarray.conversion.sources import open_source
@@ -48,8 +49,9 @@ def convert(
 
     `src` is a path (netCDF-3, netCDF-4, HDF5, Zarr v2 or v3 in a folder or a zip, `.npy`, `.npz`, TIFF, or what xarray
     opens), an `xarray.Dataset`, or a mapping of names to arrays. `dst` is a folder; a name that ends in `.zip` makes a
-    zip, `.nc` makes netCDF-4. Groups, attributes, dimension names, fill values and packed values are kept as stored,
-    so that xarray decodes the copy as it does the source.
+    zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction. Groups, attributes,
+    dimension names, fill values and packed values are kept as stored, so that xarray decodes the copy as it does the
+    source.
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
     `shards=None` stores each chunk by itself. `compressors` is as in `create_array`. `memory` bounds the bytes in
@@ -86,11 +88,16 @@ def convert(
         # What the reader keeps is part of the limit.
         flight = limit - source.keep(limit // 4)
         groups, arrays = _selected(source, _patterns(include), _patterns(exclude))
-        placement = Placement(final)
+        placement: Placement | PackPlacement = (
+            PackPlacement(final) if leads_into_a_pack(final) else Placement(final)
+        )
         going_on = placement.begin(overwrite, resume)
         stack.callback(placement.release)
         try:
-            destination = open_destination(final, placement.partial, compressors, zarr_format)
+            if isinstance(placement, PackPlacement):
+                destination: Destination = placement.destination(compressors, zarr_format)
+            else:
+                destination = open_destination(final, placement.partial, compressors, zarr_format)
             if not destination.resumable:
                 # What cannot be gone on with is not left lying about.
                 stack.callback(placement.discard)
@@ -115,7 +122,7 @@ def convert(
     seconds = time.perf_counter() - started
     return ConversionReport(
         source=source.label, destination=str(final), format=source.kind, arrays=len(targets), groups=len(groups),
-        bytes=total, stored=tree_bytes(final), seconds=seconds, rate=(total - skipped) / max(seconds, 1e-9),
+        bytes=total, stored=placement.stored(), seconds=seconds, rate=(total - skipped) / max(seconds, 1e-9),
         verified=verify, resumed_bytes=skipped, warnings=tuple(source.warnings),
     )  # fmt: skip
 
@@ -188,7 +195,7 @@ def _targets(
 
 
 def _prepare(
-    placement: Placement, destination: Destination, groups: list[GroupSpec], targets: list[Target],
+    placement: Placement | PackPlacement, destination: Destination, groups: list[GroupSpec], targets: list[Target],
     settings: dict[str, Any], going_on: bool,
 ) -> Journal:  # fmt: skip
     if going_on:

@@ -3,6 +3,7 @@
 use super::columns::{
     Shared, Sparse, Texts, Window, byte_array, general, list_i32, list_i64, plain, sparse, wrong,
 };
+use super::pages;
 use super::row::{Entry, Row, Value};
 use super::schema::column;
 use super::template::{self, Text};
@@ -52,6 +53,15 @@ impl Group {
                 column::COUNT,
                 metadata.num_columns()
             )));
+        }
+        for column in metadata.columns() {
+            // Asked for as one range, negative numbers would be a panic.
+            let begin = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let begin = u64::try_from(begin).ok().and_then(|begin| begin.checked_sub(offset));
+            let begin = begin.and_then(|begin| usize::try_from(begin).ok());
+            let length = usize::try_from(column.compressed_size()).ok();
+            let span = begin.zip(length).and_then(|(at, length)| bytes.get(at..at.checked_add(length)?));
+            pages::check(span.ok_or_else(|| general("a column lies outside its row group".into()))?)?;
         }
         let window = Arc::new(Window { bytes, offset });
         let properties = Arc::new(ReaderProperties::builder().build());

@@ -13,6 +13,7 @@
 mod about;
 mod columns;
 mod group;
+mod pages;
 mod part;
 mod row;
 mod schema;

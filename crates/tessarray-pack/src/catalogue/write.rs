@@ -17,6 +17,8 @@ use std::sync::Arc;
 const GROUP_ROWS: usize = 4096;
 /// Chunks of one row group at most.
 const GROUP_CHUNKS: usize = 65_536;
+/// Bytes of documents and values of one row group, about.
+const GROUP_BYTES: usize = 8 << 20;
 /// Chunks of one row at most.
 pub(crate) const ROW_CHUNKS: usize = 4096;
 /// Parts of fewer rows are not compressed.
@@ -47,7 +49,8 @@ pub(crate) fn write(rows: &[Row], segments: &[Id], level: u8) -> Result<(Vec<u8>
     let schema = schema().map_err(failed)?;
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).map_err(failed)?;
     let mut groups = Vec::new();
-    let mut begin = 4;
+    // The first row group counts from the start of the file, so that every byte is under a checksum.
+    let mut begin = 0;
     let mut rest = rows;
     while !rest.is_empty() {
         let (now, later) = rest.split_at(group_length(rest));
@@ -92,10 +95,11 @@ pub(crate) fn write(rows: &[Row], segments: &[Id], level: u8) -> Result<(Vec<u8>
 
 /// How many of the rows make the next group.
 fn group_length(rows: &[Row]) -> usize {
-    let mut chunks = 0;
+    let (mut chunks, mut bytes) = (0, 0);
     let fits = |row: &&Row| {
         chunks += row.entries.len();
-        chunks <= GROUP_CHUNKS
+        bytes += row.value.as_ref().map_or(0, Value::len);
+        chunks <= GROUP_CHUNKS && bytes <= GROUP_BYTES
     };
     rows.iter().take(GROUP_ROWS).take_while(fits).count().max(1)
 }

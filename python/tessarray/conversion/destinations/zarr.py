@@ -30,6 +30,8 @@ class ZarrDestination:
     def __init__(self, folder: Path, compressors: Any, zarr_format: Literal[2, 3], zipped: bool) -> None:
         self.sharding = zarr_format == 3
         self._folder, self._store = folder, folder / STORE
+        # What the arrays are made in.
+        self._target: tessarray.stores.StoreLike = str(self._store)
         self._compressors, self._format, self._zipped = compressors, zarr_format, zipped
         self._arrays: dict[str, Any] = {}
         self._grouped = False
@@ -63,7 +65,7 @@ class ZarrDestination:
         for group in groups:
             attrs = to_json(group.attrs) | self._notes(group, targets)
             tessarray.create_group(
-                str(self._store), path=group.path, zarr_format=self._format, attributes=attrs, overwrite=False
+                self._target, path=group.path, zarr_format=self._format, attributes=attrs, overwrite=False
             )
         self._grouped = bool(groups)
         for target in targets:
@@ -95,7 +97,7 @@ class ZarrDestination:
         # xarray takes any fill value of v2 for `_FillValue`; none reads as zeros.
         unfilled = self._format == 2 and "_FillValue" not in spec.attrs
         return tessarray.create_array(
-            str(self._store),
+            self._target,
             name=spec.path or None,
             shape=spec.shape,
             dtype=self.stored_dtype(spec),
@@ -111,7 +113,7 @@ class ZarrDestination:
     def reopen(self, targets: Sequence[Target]) -> None:
         for target in targets:
             path = target.spec.path
-            self._arrays[path] = tessarray.open_array(str(self._store), path=path, mode="r+")
+            self._arrays[path] = tessarray.open_array(self._target, path=path, mode="r+")
         self._grouped = bool(targets) and targets[0].spec.path != ""
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
@@ -127,7 +129,7 @@ class ZarrDestination:
 
     def finish(self) -> Path:
         if self._grouped:
-            tessarray.consolidate_metadata(str(self._store))
+            tessarray.consolidate_metadata(self._target)
         if not self._zipped:
             return self._store
         packed = self._folder / "store.zip"
