@@ -12,6 +12,7 @@ mod documents;
 mod index;
 mod mutate;
 mod names;
+mod packs;
 
 pub use mutate::{Mutator, Random};
 
@@ -41,6 +42,7 @@ pub fn targets() -> Vec<Target> {
     all.extend(names::targets());
     all.extend(codecs::targets());
     all.extend(arrays::targets());
+    all.extend(packs::targets());
     all
 }
 

@@ -43,6 +43,8 @@ mod time;
 mod transaction;
 mod view;
 
+#[doc(hidden)]
+pub use catalogue::hostile;
 pub use check::{Damage, Repaired};
 pub use commit::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
 pub use compact::Compacted;

@@ -149,7 +149,7 @@ pub(super) fn list_i32(reader: ColumnReader, rows: usize) -> Result<(Vec<u32>, V
 fn list<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<(Vec<u32>, Vec<T::T>)> {
     let (mut values, mut defined, mut repeats) = (Vec::new(), Vec::new(), Vec::new());
     let (records, ..) = reader.read_records(rows, Some(&mut defined), Some(&mut repeats), &mut values)?;
-    let mut starts = Vec::with_capacity(rows + 1);
+    let mut starts = Vec::with_capacity(defined.len() + 1);
     let mut count = 0u32;
     for (defined, repeat) in defined.iter().zip(&repeats) {
         if *repeat == 0 {

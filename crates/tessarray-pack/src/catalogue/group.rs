@@ -4,6 +4,7 @@ use super::columns::{
     Shared, Sparse, Texts, Window, byte_array, general, list_i32, list_i64, plain, sparse, wrong,
 };
 use super::pages;
+use super::part::calmly;
 use super::row::{Entry, Row, Value};
 use super::schema::column;
 use super::template::{self, Text};
@@ -15,6 +16,9 @@ use parquet::file::properties::ReaderProperties;
 use parquet::file::reader::RowGroupReader;
 use parquet::file::serialized_reader::SerializedRowGroupReader;
 use std::sync::Arc;
+
+/// Rows of a group that are accepted: far more than a writer puts there.
+const ROWS: usize = 1 << 20;
 
 /// What rows are sorted by.
 pub(crate) type Place<'a> = (&'a [u8], &'a [u8], u64);
@@ -45,8 +49,15 @@ pub(crate) struct Group {
 impl Group {
     /// Decodes the bytes of row group `number`, which lie at `offset` in the file.
     pub(crate) fn decode(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Result<Self> {
+        calmly(|| Self::read(bytes, offset, file, number))
+    }
+
+    fn read(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Result<Self> {
         let metadata = file.row_group(number);
         let rows = usize::try_from(metadata.num_rows())?;
+        if rows > ROWS {
+            return Err(general(format!("a row group of {rows} rows, over the limit of {ROWS}")));
+        }
         if metadata.num_columns() != column::COUNT {
             return Err(general(format!(
                 "expected {} columns, found {}",

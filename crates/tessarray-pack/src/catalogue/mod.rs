@@ -13,6 +13,8 @@
 mod about;
 mod columns;
 mod group;
+#[doc(hidden)]
+pub mod hostile;
 mod pages;
 mod part;
 mod row;

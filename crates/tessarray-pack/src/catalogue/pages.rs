@@ -1,8 +1,8 @@
 //! A look at the pages of a column before they are decoded.
 //!
-//! A page says how large it becomes, and a reader makes room for that. Whoever made the file may have lied: a page of a
-//! few bytes that says two gigabytes. So the headers (Thrift, compact protocol) are walked first, and what no bytes
-//! have paid for is refused.
+//! A page says how large it becomes and how many values it has, and a reader makes room for that. Whoever made the file
+//! may have lied: a page of a few bytes that says two gigabytes, or a run of two thousand million equal values. So the
+//! headers (Thrift, compact protocol) are walked first, and what no writer of packs makes is refused.
 
 use parquet::errors::{ParquetError, Result};
 
@@ -10,14 +10,21 @@ use parquet::errors::{ParquetError, Result};
 const RATIO: u64 = 1024;
 /// beyond this.
 const FREE: u64 = 1 << 20;
+/// Values of one column of a row group: far more than a writer puts there.
+const VALUES: u64 = 1 << 20;
 /// Structs in structs of a header.
 const DEPTH: usize = 8;
 
 /// Checks the pages of one column of a row group.
 pub(super) fn check(mut bytes: &[u8]) -> Result<()> {
+    let mut all = 0u64;
     while !bytes.is_empty() {
         let mut header = Header { bytes, at: 0 };
-        let (unpacked, packed) = header.sizes().ok_or_else(|| broken("a page header"))?;
+        let Page { unpacked, packed, values } = header.page().ok_or_else(|| broken("a page header"))?;
+        all = all.saturating_add(values);
+        if all > VALUES {
+            return Err(ParquetError::General(format!("a column of more than {VALUES} values")));
+        }
         if unpacked > packed.saturating_mul(RATIO).saturating_add(FREE) {
             let what = format!("a page of {packed} bytes says that it becomes {unpacked}");
             return Err(ParquetError::General(what));
@@ -33,24 +40,45 @@ fn broken(what: &str) -> ParquetError {
     ParquetError::General(format!("{what} is damaged"))
 }
 
+/// What the header of a page says.
+struct Page {
+    unpacked: u64,
+    packed: u64,
+    values: u64,
+}
+
 struct Header<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Header<'_> {
-    /// Bytes of the page unpacked, and as it is; leaves `at` behind the header.
-    fn sizes(&mut self) -> Option<(u64, u64)> {
-        let (mut unpacked, mut packed) = (None, None);
+    /// Reads the header, and leaves `at` behind it.
+    fn page(&mut self) -> Option<Page> {
+        let (mut unpacked, mut packed, mut values) = (None, None, 0);
         let mut field = 0;
         while let Some(kind) = self.field(&mut field)? {
             match (field, kind) {
                 (2, 5) => unpacked = u64::try_from(self.signed()?).ok(),
                 (3, 5) => packed = u64::try_from(self.signed()?).ok(),
+                // Of a page of values, of a dictionary, of a page of values in the second form.
+                (5 | 7 | 8, 12) => values = self.values()?,
                 _ => self.skip(kind, DEPTH)?,
             }
         }
-        Some((unpacked?, packed?))
+        Some(Page { unpacked: unpacked?, packed: packed?, values })
+    }
+
+    /// The first field of the struct that begins here; passes the rest.
+    fn values(&mut self) -> Option<u64> {
+        let (mut field, mut values) = (0, 0);
+        while let Some(kind) = self.field(&mut field)? {
+            match (field, kind) {
+                (1, 5) => values = u64::try_from(self.signed()?).ok()?,
+                _ => self.skip(kind, DEPTH)?,
+            }
+        }
+        Some(values)
     }
 
     /// The kind of the next field of a struct, whose number is put into `field`; `None` inside where it ends.
@@ -173,6 +201,15 @@ mod tests {
         }
         lying.extend([size as u8, 0x15, 2, 0, 9]);
         assert!(check(&lying).unwrap_err().to_string().contains("2000000000"));
+    }
+
+    #[test]
+    fn a_column_of_too_many_values_is_refused() {
+        // Field 5, a struct, whose first field is a number of four bytes.
+        let mut lying = vec![0x15, 0, 0x15, 2, 0x15, 2, 0x2c, 0x15, 0xfe, 0xff, 0xff, 0x7f, 0, 0, 9];
+        assert!(check(&lying).unwrap_err().to_string().contains("values"));
+        lying[8..12].copy_from_slice(&[0xfe, 0x80, 0x80, 0]);
+        check(&lying).unwrap();
     }
 
     #[test]

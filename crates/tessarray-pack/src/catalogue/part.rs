@@ -170,12 +170,7 @@ type Parsed = (ParquetMetaData, Vec<GroupInfo>, Vec<Id>);
 
 fn parse(footer: &[u8]) -> std::result::Result<Parsed, ParquetError> {
     let general = |reason: &str| ParquetError::General(reason.into());
-    let tail = footer.len().checked_sub(TAIL).ok_or_else(|| general("truncated"))?;
-    let mut length = [0; 4];
-    length.copy_from_slice(&footer[tail..tail + 4]);
-    let begin = usize::try_from(u32::from_le_bytes(length)).ok().and_then(|length| tail.checked_sub(length));
-    let begin = begin.ok_or_else(|| general("its metadata is longer than it"))?;
-    let metadata = ParquetMetaDataReader::decode_metadata(&footer[begin..tail])?;
+    let metadata = metadata_of(footer)?;
     let value = |key: &str| {
         let all = metadata.file_metadata().key_value_metadata();
         let found = all.and_then(|all| all.iter().find(|pair| pair.key == key));
@@ -188,6 +183,26 @@ fn parse(footer: &[u8]) -> std::result::Result<Parsed, ParquetError> {
         return Err(general("the row groups and their list differ"));
     }
     Ok((metadata, infos, segments))
+}
+
+/// The metadata at the end of a file, or of its footer.
+pub(super) fn metadata_of(footer: &[u8]) -> std::result::Result<ParquetMetaData, ParquetError> {
+    let general = |reason: &str| ParquetError::General(reason.into());
+    let tail = footer.len().checked_sub(TAIL).ok_or_else(|| general("truncated"))?;
+    let mut length = [0; 4];
+    length.copy_from_slice(&footer[tail..tail + 4]);
+    let begin = usize::try_from(u32::from_le_bytes(length)).ok().and_then(|length| tail.checked_sub(length));
+    let begin = begin.ok_or_else(|| general("its metadata is longer than it"))?;
+    calmly(|| ParquetMetaDataReader::decode_metadata(&footer[begin..tail]))
+}
+
+/// Parquet's reader gives up with a panic on some files that are none; here that is an error like any other.
+pub(super) fn calmly<T>(
+    read: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> std::result::Result<T, ParquetError> {
+    let read = std::panic::AssertUnwindSafe(read);
+    std::panic::catch_unwind(read)
+        .unwrap_or_else(|_| Err(ParquetError::General("the file is no Parquet file".into())))
 }
 
 fn corrupt(store: &Arc<dyn Store>, key: &Key, reason: String) -> PackError {
