@@ -6,7 +6,7 @@
 
 use crate::catalogue::{Group, Part, Row, Value};
 use crate::content::is_under;
-use crate::info::{Info, V2_ARRAY, V3, is_document};
+use crate::info::{V2_ARRAY, V3, is_document};
 use crate::numbering::Numbering;
 use crate::snapshot::Snapshot;
 use crate::{PackError, Result};
@@ -105,7 +105,7 @@ impl Check<'_> {
 
     fn is_array(&self, ours: &Row) -> bool {
         let bytes = ours.value.as_ref().map(Value::bytes).unwrap_or_default();
-        Info::parse(&ours.name, &bytes, 0, self.base.registry()).is_some()
+        self.base.layouts().parse(&ours.name, &bytes, 0).is_some()
     }
 
     fn has_chunks(&self, node: &str) -> Result<bool> {
@@ -141,9 +141,9 @@ impl Check<'_> {
         if before.group.template(before.row).is_none_or(|before| **before != *template) {
             return Ok(false);
         }
-        let registry = self.base.registry();
+        let layouts = self.base.layouts();
         let old = before.group.value(before.row).unwrap_or_default();
-        let (old, new) = (Info::parse(name, &old, 0, registry), Info::parse(name, document, 0, registry));
+        let (old, new) = (layouts.parse(name, &old, 0), layouts.parse(name, document, 0));
         Ok(match (old, new) {
             (Some(old), Some(new)) => {
                 old.text() == new.text() && old.shape.iter().zip(&new.shape).all(|(old, new)| new >= old)

@@ -1,7 +1,9 @@
 //! What a pack must know of an array to cut its objects into chunks: enough to read keys, and shard indexes.
 
+use crate::catalogue::{Text, join};
 use crate::numbering::Numbering;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
 use tessarray_buffer::Dims;
 use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
 use tessarray_codec::{Chain, ChunkSpec, Registry, Scratch};
@@ -17,54 +19,107 @@ pub(crate) fn is_document(name: &str) -> bool {
     DOCUMENTS.contains(&name)
 }
 
+/// What arrays have in common whose documents differ in shape and attributes only.
+#[derive(Debug)]
+struct Kind {
+    rank: usize,
+    encoding: KeyEncoding,
+    sharding: Option<Arc<Sharding>>,
+    /// Shape of the objects.
+    object: Vec<u64>,
+}
+
 /// An array as the pack sees it.
 #[derive(Debug)]
 pub(crate) struct Info {
     /// The array's own number.
     pub id: u64,
-    rank: usize,
-    encoding: KeyEncoding,
-    sharding: Option<Arc<Sharding>>,
+    kind: Arc<Kind>,
     numbering: Numbering,
     text: Arc<str>,
     pub shape: Vec<u64>,
 }
 
-impl Info {
-    /// From a metadata document; `None` where it is no array's that this release can read.
-    pub(crate) fn parse(name: &str, document: &[u8], id: u64, registry: &Registry) -> Option<Self> {
-        let limits = Limits::default();
-        let metadata = match name {
-            V3 => ArrayMetadata::from_v3(document, &limits).ok()?,
-            V2_ARRAY => ArrayMetadata::from_v2(document, None, &limits).ok()?,
-            _ => return None,
-        };
-        Some(Self::of(&metadata, id, registry))
+/// Whether a document is of Zarr v3, and its text without what is the array's own.
+type Template = (bool, Arc<str>);
+
+/// Kinds of arrays by the template of their documents: a fleet has few, and each is made out once.
+#[derive(Debug)]
+pub(crate) struct Layouts {
+    registry: Arc<Registry>,
+    known: RwLock<HashMap<Template, Arc<Kind>>>,
+}
+
+/// Templates that are remembered.
+const TEMPLATES: usize = 4096;
+
+impl Layouts {
+    pub(crate) fn new(registry: Arc<Registry>) -> Self {
+        Self { registry, known: RwLock::default() }
     }
 
-    fn of(metadata: &ArrayMetadata, id: u64, registry: &Registry) -> Self {
-        let sharding = sharding(metadata, registry);
-        let inner = sharding.as_ref().map_or(1, |sharding| sharding.counts().iter().product());
-        let numbering = Numbering::new(&metadata.grid_shape(), inner);
-        Self {
-            id,
+    /// From a metadata document; `None` where it is no array's that this release can read.
+    pub(crate) fn parse(&self, name: &str, document: &[u8], id: u64) -> Option<Info> {
+        let text = Text::split(document)?;
+        self.info(name, &text.template, text.shape.as_deref(), id)
+    }
+
+    /// The same, from a document in its parts.
+    pub(crate) fn info(&self, name: &str, template: &Arc<str>, shape: Option<&str>, id: u64) -> Option<Info> {
+        if name != V3 && name != V2_ARRAY {
+            return None;
+        }
+        let key = (name == V3, Arc::clone(template));
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let kind = match known {
+            Some(kind) => kind,
+            None => {
+                let kind = Arc::new(self.kind(name, template, shape)?);
+                let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+                if known.len() >= TEMPLATES {
+                    known.clear();
+                }
+                known.insert(key, Arc::clone(&kind));
+                kind
+            }
+        };
+        let shape: Vec<u64> = serde_json::from_str(shape?).ok()?;
+        if shape.len() != kind.rank {
+            return None;
+        }
+        let grid: Vec<u64> =
+            shape.iter().zip(&kind.object).map(|(&n, &object)| n.div_ceil(object.max(1))).collect();
+        let inner = kind.sharding.as_ref().map_or(1, |sharding| sharding.counts().iter().product());
+        let numbering = Numbering::new(&grid, inner);
+        Some(Info { id, text: numbering.to_string().into(), numbering, kind, shape })
+    }
+
+    fn kind(&self, name: &str, template: &str, shape: Option<&str>) -> Option<Kind> {
+        let limits = Limits::default();
+        let document = join(template, shape, Some("{}"));
+        let metadata = if name == V3 {
+            ArrayMetadata::from_v3(&document, &limits).ok()?
+        } else {
+            ArrayMetadata::from_v2(&document, None, &limits).ok()?
+        };
+        Some(Kind {
             rank: metadata.shape.len(),
             encoding: metadata.key_encoding,
-            sharding,
-            text: numbering.to_string().into(),
-            numbering,
-            shape: metadata.shape.clone(),
-        }
+            sharding: sharding(&metadata, &self.registry),
+            object: metadata.chunk_shape,
+        })
     }
+}
 
+impl Info {
     /// The coordinates in a key below the array's path.
     pub(crate) fn coordinates(&self, key: &str) -> Option<Vec<u64>> {
-        self.encoding.decode(key, self.rank)
+        self.kind.encoding.decode(key, self.kind.rank)
     }
 
     /// The key of an object, below the array's path.
     pub(crate) fn key(&self, at: &[u64]) -> String {
-        self.encoding.encode(at)
+        self.kind.encoding.encode(at)
     }
 
     /// How its chunks are numbered.
@@ -79,7 +134,7 @@ impl Info {
 
     /// The sharding of its objects, where the inner chunks are what a pack stores.
     pub(crate) fn sharding(&self) -> Option<&Arc<Sharding>> {
-        self.sharding.as_ref()
+        self.kind.sharding.as_ref()
     }
 
     /// Where each inner chunk lies in a shard of `size` bytes, which `get` has; `None` where it is no shard of this
@@ -89,7 +144,7 @@ impl Info {
         size: u64,
         get: impl Fn(std::ops::Range<u64>) -> Option<&'a [u8]>,
     ) -> Option<ShardIndex> {
-        let sharding = self.sharding.as_ref()?;
+        let sharding = self.sharding()?;
         let (at, length) = sharding.index_span(size)?;
         sharding.parse_index(get(at..at + length)?, size, &mut Scratch::default()).ok()
     }

@@ -5,6 +5,7 @@ use crate::catalogue::{self, Parts};
 use crate::commit::{Added, Commit, Kind, Link, Log, PartFile, Summary};
 use crate::conflict;
 use crate::id::Id;
+use crate::info::Layouts;
 use crate::merge;
 use crate::overlay::NewValue;
 use crate::snapshot::Snapshot;
@@ -56,7 +57,7 @@ pub struct Pack {
 struct Inner {
     store: Arc<dyn Store>,
     id: Id,
-    registry: Arc<Registry>,
+    layouts: Arc<Layouts>,
     parts: Arc<Parts>,
     log: Log,
     author: String,
@@ -128,13 +129,13 @@ impl Pack {
     }
 
     fn new(store: Arc<dyn Store>, id: Id, options: PackOptions) -> Self {
-        let registry = options.registry;
+        let layouts = Arc::new(Layouts::new(options.registry));
         let parts = Arc::new(Parts::new(Arc::clone(&store)));
         let hints = options.hints.unwrap_or_else(|| Arc::clone(&store));
         let log = Log::new(Arc::clone(&store), hints, id);
         let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
         let (author, current) = (user.unwrap_or_default(), Mutex::default());
-        Self { inner: Arc::new(Inner { store, id, registry, parts, log, author, current }) }
+        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, current }) }
     }
 
     /// The store it is in.
@@ -143,9 +144,9 @@ impl Pack {
     }
 
     fn snapshot(&self, commit: Commit, crc: u32) -> Arc<Snapshot> {
-        let Inner { store, registry, parts, .. } = &*self.inner;
-        let (store, registry, parts) = (Arc::clone(store), Arc::clone(registry), Arc::clone(parts));
-        let snapshot = Snapshot::new(store, registry, parts, commit, crc);
+        let Inner { store, layouts, parts, .. } = &*self.inner;
+        let (store, layouts, parts) = (Arc::clone(store), Arc::clone(layouts), Arc::clone(parts));
+        let snapshot = Snapshot::new(store, layouts, parts, commit, crc);
         if let Some(seen) = &*self.current() {
             snapshot.adopt(seen);
         }

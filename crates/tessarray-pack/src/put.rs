@@ -58,8 +58,13 @@ impl Work {
         let known = if name == V3 || name == V2_ARRAY { Some(self.node_id(node, name)?) } else { None };
         let new = known == Some(None);
         let id = known.map(|known| known.unwrap_or_else(|| self.number()));
-        let info =
-            id.and_then(|id| Info::parse(name, bytes, id, self.base_version().registry()).map(Arc::new));
+        let info = match (id, &value) {
+            (Some(id), NewValue::Here(Value::Text(text))) => {
+                let layouts = self.base_version().layouts();
+                layouts.info(name, &text.template, text.shape.as_deref(), id).map(Arc::new)
+            }
+            _ => None,
+        };
         let mut overlay = self.edit()?;
         overlay.values.insert((node.into(), name.into()), Change { value, id, stamp: self.number() });
         if id.is_some() {

@@ -24,6 +24,15 @@ pub(crate) fn named<'k>(content: &dyn Content, key: &'k str) -> Result<Named<'k>
     if is_document(name) {
         return Ok(value);
     }
+    // `path/c/0/1`, as arrays are written by default.
+    if let Some(at) = key.rfind("/c/").or_else(|| key.strip_suffix("/c").map(str::len)) {
+        let (node, rest) = (&key[..at], &key[at + 1..]);
+        if let Some(info) = content.info(node)?
+            && let Some(at) = info.coordinates(rest)
+        {
+            return Ok(Named::Object { node, info, at });
+        }
+    }
     let mut end = key.len();
     loop {
         // The shortest rest first: `1`, `0/1`, `c/0/1`.

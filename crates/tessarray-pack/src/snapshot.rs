@@ -4,12 +4,11 @@ use crate::catalogue::{Entry, GONE, Group, Part, Parts};
 use crate::commit::Commit;
 use crate::content::{Content, Held, Listing, Piece};
 use crate::id::Id;
-use crate::info::{Info, ShardMap, V2_ARRAY, V3};
+use crate::info::{Info, Layouts, ShardMap, V2_ARRAY, V3};
 use crate::numbering::Numbering;
 use crate::{PackError, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use tessarray_codec::Registry;
 use tessarray_store::Store;
 
 /// Arrays whose layouts are remembered.
@@ -19,7 +18,7 @@ const INFOS: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     store: Arc<dyn Store>,
-    registry: Arc<Registry>,
+    layouts: Arc<Layouts>,
     parts: Arc<Parts>,
     /// Those of the commit that are open, in its order.
     open: Vec<OnceLock<Arc<Part>>>,
@@ -38,13 +37,13 @@ pub(crate) struct Found {
 impl Snapshot {
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        registry: Arc<Registry>,
+        layouts: Arc<Layouts>,
         parts: Arc<Parts>,
         commit: Commit,
         crc: u32,
     ) -> Self {
         let open = commit.parts.iter().map(|_| OnceLock::new()).collect();
-        Self { store, registry, parts, open, commit, crc, infos: RwLock::default() }
+        Self { store, layouts, parts, open, commit, crc, infos: RwLock::default() }
     }
 
     /// Takes over the parts that another version has open.
@@ -67,9 +66,9 @@ impl Snapshot {
         self.crc
     }
 
-    /// The codecs of the session it was opened in.
-    pub(crate) fn registry(&self) -> &Arc<Registry> {
-        &self.registry
+    /// What is known of arrays.
+    pub(crate) fn layouts(&self) -> &Arc<Layouts> {
+        &self.layouts
     }
 
     /// All its parts, newest first.
@@ -235,15 +234,17 @@ impl Content for Snapshot {
         if let Some(info) = known(node) {
             return Ok(info);
         }
-        let mut info = None;
+        let mut info: Option<Info> = None;
         for name in [V3, V2_ARRAY] {
             if let Some(found) = self.value_row(node, name)? {
                 let id = found.group.id(found.row).unwrap_or(0);
-                let document = found.group.value(found.row).unwrap_or_default();
-                info = Info::parse(name, &document, id, &self.registry).map(Arc::new);
+                let (group, row) = (&found.group, found.row);
+                info =
+                    group.template(row).and_then(|text| self.layouts.info(name, text, group.shape(row), id));
                 break;
             }
         }
+        let info = info.map(Arc::new);
         let mut infos = self.infos.write().unwrap_or_else(PoisonError::into_inner);
         if infos.len() >= INFOS {
             infos.clear();

@@ -188,6 +188,11 @@ impl Group {
         self.template.get(row)
     }
 
+    /// The shape in the row's document, as text.
+    pub(crate) fn shape(&self, row: usize) -> Option<&str> {
+        std::str::from_utf8(self.shape.get(row)?).ok()
+    }
+
     /// How the row's chunks are numbered.
     pub(crate) fn grid(&self, row: usize) -> Option<&Arc<str>> {
         self.grid.get(row)

@@ -25,4 +25,5 @@ mod write;
 pub(crate) use group::Group;
 pub(crate) use part::{Part, Parts};
 pub(crate) use row::{Entry, GONE, Row, Value};
+pub(crate) use template::{Text, join};
 pub(crate) use write::{ROW_CHUNKS, write};
