@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from types import TracebackType
 from typing import Any, Self
 
@@ -36,8 +37,10 @@ class Transaction:
     """
 
     def __init__(self, pack: PackCore, message: str, serialize: bool) -> None:
-        self._pack = pack
         self._turn = _Turn(pack) if serialize else None
+        if self._turn is not None:
+            # Also where nobody ends the transaction, others must not wait for ever.
+            weakref.finalize(self, self._turn.end)
         self._core: TransactionCore = pack.begin()
         self.message = message
         self.version: int | None = None
