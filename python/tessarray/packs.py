@@ -38,7 +38,7 @@ from tessarray.opening import open as open_node
 from tessarray.opening import open_group
 from tessarray.pack_reports import Damage, Difference, Expired, PackVersion, Repaired, version_of
 from tessarray.sessions import Session
-from tessarray.stores import StoreLike, store_of
+from tessarray.stores import StoreLike, local_pack, store_of
 from tessarray.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -386,6 +386,6 @@ def _pack(store: StoreLike, version: int | None) -> Pack:
 
 def _store(address: str, version: int | None) -> PackStore:
     """Opens a pack's store again, from a pickle."""
-    core = PackCore(LocalStore(address, durable=True), False, LocalStore(address))
+    core = local_pack(address)
     source: PackCore | PackVersionCore = core if version is None else core.version(version)
     return PackStore(source, address)

@@ -109,25 +109,32 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
         raise InvalidArgumentError(f"storage_options: {error}") from None
 
 
-PACK_MARK = "format.json"
-
-
 def pack_of(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     """The directory of a pack and the path in it; `None` where the path is not in one."""
-    given = Path(path).expanduser()
-    for folder in (given, *given.parents):
-        if (folder / PACK_MARK).is_file() and (folder / "commits").is_dir():
-            return str(folder), given.relative_to(folder).as_posix().strip(".")
-        if folder.exists() and folder != given:
+    # Every opening by path comes through here: plain strings, and one or two looks at the disk.
+    given = os.path.expanduser(os.fspath(path)).rstrip(os.sep) or os.sep  # noqa: PTH111
+    folder = given
+    while True:
+        if os.path.isfile(os.path.join(folder, "format.json")) and os.path.isdir(  # noqa: PTH112, PTH113, PTH118
+            os.path.join(folder, "commits")  # noqa: PTH118
+        ):
+            return folder or ".", given[len(folder) :].replace(os.sep, "/").strip("/")
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder or (folder != given and os.path.exists(folder)):  # noqa: PTH110
             return None
-    return None
+        folder = above
+
+
+def local_pack(folder: str, durable: bool = True) -> PackCore:
+    """The pack in a directory. What is only a hint is never synced."""
+    return PackCore(LocalStore(folder, durable=durable), False, LocalStore(folder))
 
 
 def _in_pack(folder: str, inner: str, mode: str, options: dict[str, Any]) -> Store:
     durable = options.pop("durable", True)
     if options:
         raise InvalidArgumentError(f"storage_options: a pack takes durable, found {sorted(options)}")
-    core = PackCore(LocalStore(folder, durable=durable), False, LocalStore(folder))
+    core = local_pack(folder, durable)
     # To read, one version is held on to, so that all that is read fits together.
     store = PackStore(core.version() if mode == "r" else core, folder)
     return PrefixStore(store, inner) if inner else store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tessarray.cli.address import split
-from tessarray.cli.output import console, print_json
+from tessarray.cli.output import console, print_json, print_table
 from tessarray.conversion.errors import OptionError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _repair(found: list[Finding], applied: bool, as_json: bool) -> int:
     elif not rows:
         console().print("nothing to repair")
     else:
-        _table(rows)
+        print_table(FIELDS, ([row[name] for name in FIELDS] for row in rows))
         litter = len(found) - len(damage)
         left = f"; {len(damage)} damaged pieces stay as they are, to be written again" if damage else ""
         removed = (
@@ -56,7 +56,7 @@ def _repair(found: list[Finding], applied: bool, as_json: bool) -> int:
 
 def _show(store: str, findings: list[dict[str, Any]], deep: bool) -> None:
     if findings:
-        _table(findings)
+        print_table(FIELDS, ([row[name] for name in FIELDS] for row in findings))
     what = (
         "metadata, indexes and every chunk" if deep else "metadata and indexes (--deep decodes every chunk)"
     )
@@ -66,15 +66,3 @@ def _show(store: str, findings: list[dict[str, Any]], deep: bool) -> None:
         else "[green]no damage found[/]"
     )
     console().print(f"{store}: {verdict} in {what}")
-
-
-def _table(rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for name in FIELDS:
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*(Text("" if row[name] is None else str(row[name])) for name in FIELDS))
-    console().print(table)

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 WIDE = 1000
@@ -18,6 +19,19 @@ def console() -> Any:
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
     return Console(file=sys.stdout, highlight=False, soft_wrap=True, width=width)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Rows under their columns, as plain text; `None` is an empty cell."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*(Text("" if value is None else str(value)) for value in row))
+    console().print(table)
 
 
 def print_json(value: Any) -> None:

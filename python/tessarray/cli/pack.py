@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tessarray.cli import texts
-from tessarray.cli.output import console, print_json
+from tessarray.cli.output import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tessarray import Pack
+    from tessarray.pack_reports import Damage
 
 app = typer.Typer(help=texts.PACK, no_args_is_help=True, rich_markup_mode=None)
 
@@ -48,16 +49,9 @@ def _bar(title: str, shown: bool) -> Iterator[Callable[[int, int], None] | None]
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for name in columns:
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*(Text("" if value is None else str(value)) for value in row))
-    console().print(table)
+def _show(damage: Iterable[Damage]) -> None:
+    rows = ((one.file, one.offset, one.path, one.problem) for one in damage)
+    print_table(("file", "offset", "path", "problem"), rows)
 
 
 @app.command(help=texts.PACK_VERSIONS)
@@ -81,7 +75,7 @@ def versions(pack: PackPath, as_json: Json = False) -> None:
         )
         for one in found
     ]
-    _table(("version", "time (UTC)", "author", "tags", "nodes", "message"), rows)
+    print_table(("version", "time (UTC)", "author", "tags", "nodes", "message"), rows)
 
 
 @app.command(help=texts.PACK_DIFF)
@@ -99,7 +93,7 @@ def diff(
     if as_json:
         print_json([vars(one) for one in found])
     elif found:
-        _table(("change", "chunks", "path"), [(one.change, one.chunks, one.path) for one in found])
+        print_table(("change", "chunks", "path"), [(one.change, one.chunks, one.path) for one in found])
     else:
         console().print("no difference")
 
@@ -167,10 +161,7 @@ def check(
     if as_json:
         print_json([vars(one) for one in found])
     elif found:
-        _table(
-            ("file", "offset", "path", "problem"),
-            [(one.file, one.offset, one.path, one.problem) for one in found],
-        )
+        _show(found)
     else:
         console().print("no damage found")
     raise typer.Exit(1 if found else 0)
@@ -187,10 +178,7 @@ def repair(
     if not done.damage:
         console().print("nothing to repair")
         return
-    _table(
-        ("file", "offset", "path", "problem"),
-        [(one.file, one.offset, one.path, one.problem) for one in done.damage],
-    )
+    _show(done.damage)
     if done.version is not None:
         console().print(f"version {done.version} is without them: {done.lost} chunks and values are lost")
         return
@@ -230,4 +218,4 @@ def catalogue(
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
     else:
-        _table(tuple(columns), rows)
+        print_table(tuple(columns), rows)
