@@ -35,12 +35,8 @@ fn of_kind(files: &[(Key, Vec<u8>)], kind: &str) -> Vec<Vec<u8>> {
 
 /// A commit's text without its checksum.
 fn text(commit: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8(commit.to_vec()).unwrap();
-    text.split(",\"crc32c\":\"")
-        .take(text.matches(",\"crc32c\":\"").count())
-        .collect::<Vec<_>>()
-        .join(",\"crc32c\":\"")
-        .into_bytes()
+    let text = std::str::from_utf8(commit).unwrap();
+    text.rsplit_once(",\"crc32c\":\"").unwrap().0.into()
 }
 
 pub fn targets() -> Vec<Target> {

@@ -183,8 +183,12 @@ impl Store for AutoStore {
             self.pack.exclusive(key.as_str(), &mut || {
                 for _ in 0..ATTEMPTS {
                     let base = self.latest()?;
-                    let before = base.head(key)?.map(|meta| meta.version);
                     let current = if read { base.get(key)? } else { None };
+                    let before = match &current {
+                        Some((_, meta)) => Some(meta.version.clone()),
+                        None if read => None,
+                        None => base.head(key)?.map(|meta| meta.version),
+                    };
                     let blob = current.map(|(bytes, meta)| tessarray_store::Blob {
                         meta,
                         bytes: tessarray_store::BlobBytes::Shared(bytes),

@@ -1,19 +1,16 @@
 //! Looking for damage, and saving what can be saved.
 
-use crate::catalogue::{self, Entry, GONE, Part, Row};
-use crate::commit::{Added, Commit, Kind, Link, PartFile, Summary};
+use crate::catalogue::{Entry, GONE, Part, Row};
+use crate::commit::{Added, Commit, Kind, Link, PartFile};
 use crate::compact::ids_of;
-use crate::content::{Piece, join};
-use crate::fetch::{self, Check};
+use crate::fetch;
 use crate::id::Id;
 use crate::merge::merge;
 use crate::numbering::Numbering;
 use crate::pack::Pack;
-use crate::time;
 use crate::{PackError, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tessarray_store::PutMode;
 
 /// Chunks read at once.
 const BATCH: usize = 256;
@@ -42,6 +39,17 @@ pub struct Repaired {
     pub lost: u64,
 }
 
+/// What a look at all of a pack gives, for a repair to go on from.
+struct Examined {
+    damage: Vec<Damage>,
+    /// The latest commit that can be read.
+    latest: Option<Commit>,
+    /// Its rows and segments, and which rows' entries are not right; looked at where the look is deep.
+    rows: Vec<Row>,
+    ids: Vec<Id>,
+    bad: Vec<(usize, usize)>,
+}
+
 impl Damage {
     fn file(file: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { file: file.into(), offset: None, path: None, problem: problem.into() }
@@ -53,6 +61,10 @@ impl Pack {
     /// versions name are there and long enough; with `deep` reads and checks every chunk of the latest version.
     /// An empty list is good news.
     pub fn check(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<Damage>> {
+        Ok(self.examine(deep, progress)?.damage)
+    }
+
+    fn examine(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Examined> {
         let mut damage = Vec::new();
         let commits = self.check_commits(&mut damage)?;
         let sizes: BTreeMap<Id, u64> = self.files()?.into_iter().map(|(_, size, id)| (id, size)).collect();
@@ -64,27 +76,24 @@ impl Pack {
                 }
             }
         }
+        let (mut rows, mut ids, mut bad) = (Vec::new(), Vec::new(), Vec::new());
         if deep && let Some(latest) = commits.last() {
-            let (rows, ids) = self.readable(&commits, latest)?;
-            self.check_chunks(&rows, &ids, &mut damage, progress)?;
+            (rows, ids) = self.readable(&commits, latest)?;
+            bad = self.check_chunks(&rows, &ids, &mut damage, progress)?;
         }
-        Ok(damage)
+        Ok(Examined { damage, latest: commits.into_iter().last(), rows, ids, bad })
     }
 
     /// Makes a version without what is damaged in the latest one, so that the rest can be read and written again.
     /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
     pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
-        let damage = self.check(true, progress)?;
+        let Examined { damage, latest, mut rows, ids, bad } = self.examine(true, progress)?;
         if damage.is_empty() {
             return Ok(Repaired::default());
         }
-        let commits = self.check_commits(&mut Vec::new())?;
-        let Some(latest) = commits.last() else {
+        let Some(latest) = latest else {
             return Err(self.damaged("commits", "no commit can be read".into()));
         };
-        let (mut rows, ids) = self.readable(&commits, latest)?;
-        let mut wrong = Vec::new();
-        let bad = self.check_chunks(&rows, &ids, &mut wrong, progress)?;
         let mut repaired = Repaired { damage, version: None, lost: bad.len() as u64 };
         if !apply {
             return Ok(repaired);
@@ -93,36 +102,15 @@ impl Pack {
             rows[row].entries.remove(entry);
         }
         rows.retain(|row| !row.entries.is_empty() || row.value.is_some());
-        let numbers = self.log().numbers()?;
-        let number = numbers.last().map_or(0, |last| last + 1);
-        let mut parts = Vec::new();
-        if !rows.is_empty() {
-            let (bytes, file) = catalogue::write(&rows, &ids, 0)?;
-            self.store().put(&file.key()?, &[&bytes], PutMode::Create)?;
-            parts.push(file);
-        }
-        let link =
+        let number = self.log().numbers()?.last().map_or(0, |last| last + 1);
+        let parent =
             self.log().get(latest.number)?.map(|(found, crc32c)| Link { number: found.number, crc32c });
-        let commit = Commit {
-            number,
-            pack: self.id(),
-            parent: link,
-            transaction: Id::random()?,
-            kind: Kind::Rollback,
-            time: time::now(),
-            author: self.author().into(),
-            message: format!("repair: {} chunks and values are lost", repaired.lost),
-            summary: Summary::default(),
-            delta: None,
-            parts,
-            segments: Vec::new(),
-        };
+        let message = format!("repair: {} chunks and values are lost", repaired.lost);
+        let draft = self.draft(number, parent, Kind::Rollback, &message)?;
+        let commit = Commit { parts: self.put_rows(&rows, &ids, 0)?.into_iter().collect(), ..draft };
         match self.log().add(&commit)? {
             Added::Yes => repaired.version = Some(number),
-            Added::Taken => {
-                let region = "the whole pack".to_string();
-                return Err(PackError::Conflict { path: String::new(), region, version: number });
-            }
+            Added::Taken => return Err(PackError::overlaps_all(number, "the whole pack")),
         }
         Ok(repaired)
     }
@@ -229,21 +217,13 @@ impl Pack {
             let node = nodes.get(&row.node).copied().unwrap_or(0);
             let numbering = row.grid.as_deref().and_then(Numbering::parse);
             for (batch, entries) in row.entries.chunks(BATCH).enumerate() {
-                let pieces: Vec<(Piece, Check)> = entries
-                    .iter()
-                    .filter_map(|(number, entry)| {
-                        let id = ids.get(usize::try_from(entry.segment).ok()?)?;
-                        let check = match &numbering {
-                            Some(numbering) => Check::chunk(&row.node, node, numbering, *number),
-                            None => Check::Value(join(&row.node, &row.name)),
-                        };
-                        Some((Piece::stored(*id, *entry), check))
-                    })
-                    .collect();
+                let begin = batch * BATCH;
+                let range = begin..begin + entries.len();
+                let pieces = self.pieces(row, range, node, numbering.as_ref(), ids)?;
                 for (at, answer) in fetch::fetch_each(self.store(), &pieces)?.into_iter().enumerate() {
                     let Err(problem) = answer else { continue };
                     let (piece, entry) = (&pieces[at].0, entries[at].1);
-                    bad.push((i, batch * BATCH + at));
+                    bad.push((i, begin + at));
                     damage.push(Damage {
                         file: format!("segments/{}.seg", piece.segment()),
                         offset: Some(entry.offset),

@@ -7,9 +7,9 @@
 //!
 //! The old segments stay for the older versions, until those are expired.
 
-use crate::catalogue::{self, Entry, Row};
-use crate::commit::{Added, Commit, Kind, Link, PartFile, Summary};
-use crate::content::Piece;
+use crate::catalogue::{Entry, Row};
+use crate::commit::{Added, Commit, Kind, Link, PartFile};
+use crate::content::{Piece, join};
 use crate::fetch::{self, Check};
 use crate::id::Id;
 use crate::merge::merge;
@@ -18,7 +18,6 @@ use crate::overlay::Table;
 use crate::pack::Pack;
 use crate::seal::{self, Chunk};
 use crate::segments::{Location, Segments};
-use crate::time;
 use crate::{PackError, Result};
 use std::sync::Arc;
 
@@ -55,12 +54,7 @@ impl Pack {
         let places = self.rewrite(&mut rows, &old, &segments, &mut done, progress)?;
         segments.finish()?;
         let ids = settle(&mut rows, &places, &segments);
-        let mut parts = Vec::new();
-        if !rows.is_empty() {
-            let (bytes, file) = catalogue::write(&rows, &ids, LEVEL)?;
-            self.store().put(&file.key()?, &[&bytes], tessarray_store::PutMode::Create)?;
-            parts.push(file);
-        }
+        let parts: Vec<PartFile> = self.put_rows(&rows, &ids, LEVEL)?.into_iter().collect();
         done.version = self.replace(base.commit(), &parts, &segments, message)?;
         Ok(done)
     }
@@ -109,18 +103,7 @@ impl Pack {
         places: &mut Vec<Location>,
     ) -> Result<()> {
         let numbering = row.grid.as_deref().and_then(Numbering::parse);
-        let checks: Vec<(Piece, Check)> = row.entries[range.clone()]
-            .iter()
-            .map(|(number, entry)| {
-                let id = usize::try_from(entry.segment).ok().and_then(|at| old.get(at)).copied();
-                let id = id.ok_or_else(|| self.damaged("catalogue", "a segment without a name".into()))?;
-                let check = match &numbering {
-                    Some(numbering) => Check::chunk(&row.node, node, numbering, *number),
-                    None => Check::Value(crate::content::join(&row.node, &row.name)),
-                };
-                Ok((Piece::stored(id, *entry), check))
-            })
-            .collect::<Result<_>>()?;
+        let checks = self.pieces(row, range.clone(), node, numbering.as_ref(), old)?;
         let values = fetch::fetch_all(self.store(), &checks)?;
         for (at, (bytes, (_, check))) in range.zip(values.into_iter().zip(&checks)) {
             let (segment, location) = segments.put(variable(row), &[&bytes])?;
@@ -145,11 +128,7 @@ impl Pack {
             let (latest, crc) = self.log().latest()?;
             let mut all = Vec::new();
             for number in (base.number + 1..=latest.number).rev() {
-                let conflict = || PackError::Conflict {
-                    path: String::new(),
-                    region: "the whole pack".into(),
-                    version: number,
-                };
+                let conflict = || PackError::overlaps_all(number, "the whole pack");
                 let (theirs, _) = self.log().get(number)?.ok_or_else(conflict)?;
                 match (theirs.kind, theirs.delta) {
                     (Kind::Write, Some(delta)) => all.push(delta),
@@ -157,26 +136,37 @@ impl Pack {
                 }
             }
             all.extend_from_slice(parts);
-            let commit = Commit {
-                number: latest.number + 1,
-                pack: self.id(),
-                parent: Some(Link { number: latest.number, crc32c: crc }),
-                transaction,
-                kind: Kind::Compact,
-                time: time::now(),
-                author: self.author().into(),
-                message: message.into(),
-                summary: Summary::default(),
-                delta: None,
-                parts: all,
-                segments: segments.stored(),
-            };
+            let parent = Some(Link { number: latest.number, crc32c: crc });
+            let draft = self.draft(latest.number + 1, parent, Kind::Compact, message)?;
+            let commit = Commit { transaction, parts: all, segments: segments.stored(), ..draft };
             if matches!(self.log().add(&commit)?, Added::Yes) {
                 return Ok(commit.number);
             }
         }
-        let region = "the whole pack".to_string();
-        Err(PackError::Conflict { path: String::new(), region, version: base.number })
+        Err(PackError::overlaps_all(base.number, "the whole pack"))
+    }
+}
+
+impl Pack {
+    /// Some of a row's chunks, or its value, and what each is checked against; `ids` are the segments by number.
+    pub(crate) fn pieces(
+        &self,
+        row: &Row,
+        range: std::ops::Range<usize>,
+        node: u64,
+        numbering: Option<&Numbering>,
+        ids: &[Id],
+    ) -> Result<Vec<(Piece, Check)>> {
+        let piece = |(number, entry): &(u64, Entry)| {
+            let id = usize::try_from(entry.segment).ok().and_then(|at| ids.get(at));
+            let id = id.ok_or_else(|| self.damaged("catalogue", "a segment without a name".into()))?;
+            let check = match numbering {
+                Some(numbering) => Check::chunk(&row.node, node, numbering, *number),
+                None => Check::Value(join(&row.node, &row.name)),
+            };
+            Ok((Piece::stored(*id, *entry), check))
+        };
+        row.entries[range].iter().map(piece).collect()
     }
 }
 

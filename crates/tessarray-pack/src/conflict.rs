@@ -46,11 +46,7 @@ impl Check<'_> {
 
     /// Their row of a value.
     fn find(&self, node: &str, name: &str) -> Result<Option<(&Arc<Group>, usize)>> {
-        let found = self.theirs.at_or_before((node.as_bytes(), name.as_bytes(), u64::MAX))?;
-        Ok(found.filter(|(group, row)| {
-            let place = group.place(*row);
-            place.0 == node.as_bytes() && place.1 == name.as_bytes()
-        }))
+        self.theirs.row(node, name, u64::MAX)
     }
 
     /// Did they remove a node at which, or under which, we wrote?

@@ -46,6 +46,13 @@ pub enum PackError {
     TooLarge { path: String, reason: String },
 }
 
+impl PackError {
+    /// A version that overlaps with whatever anybody does.
+    pub(crate) fn overlaps_all(version: u64, region: &str) -> Self {
+        Self::Conflict { path: String::new(), region: region.into(), version }
+    }
+}
+
 impl From<KeyError> for PackError {
     fn from(error: KeyError) -> Self {
         Self::Store(error.into())

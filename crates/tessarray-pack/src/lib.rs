@@ -19,6 +19,7 @@ mod auto;
 mod catalogue;
 mod check;
 mod commit;
+mod committing;
 mod compact;
 mod conflict;
 mod content;

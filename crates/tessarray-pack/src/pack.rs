@@ -2,19 +2,16 @@
 
 use crate::auto::AutoStore;
 use crate::catalogue::{self, Parts};
-use crate::commit::{Added, Commit, Kind, Link, Log, PartFile, Summary};
-use crate::conflict;
+use crate::commit::{Added, Commit, Kind, Link, Log, Summary};
 use crate::id::Id;
 use crate::info::Layouts;
 use crate::merge;
-use crate::overlay::NewValue;
 use crate::snapshot::Snapshot;
 use crate::time;
 use crate::transaction::Work;
 use crate::view::{TransactionStore, VersionStore};
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;
 use tessarray_store::{Key, PutMode, Store, StoreError, Update};
@@ -24,10 +21,6 @@ pub const FORMAT_FILE: &str = "format.json";
 /// The format that this release writes, and the newest it reads.
 pub const FORMAT_VERSION: u64 = 1;
 const FORMAT_NAME: &str = "tessarray-pack";
-/// How often a commit is tried again after another writer was faster.
-const ATTEMPTS: usize = 1000;
-/// Names kept in a commit's summary.
-const NAMED: usize = 20;
 
 #[derive(Serialize, Deserialize)]
 struct Format {
@@ -83,21 +76,7 @@ impl Pack {
             }
             Err(error) => return Err(error.into()),
         }
-        let commit = Commit {
-            number: 0,
-            pack: id,
-            parent: None,
-            transaction: Id::random()?,
-            kind: Kind::Create,
-            time: time::now(),
-            author: pack.inner.author.clone(),
-            message: "create".into(),
-            summary: Summary::default(),
-            delta: None,
-            parts: Vec::new(),
-            segments: Vec::new(),
-        };
-        match pack.inner.log.add(&commit)? {
+        match pack.inner.log.add(&pack.draft(0, None, Kind::Create, "create")?)? {
             Added::Yes => Ok(pack),
             Added::Taken => Err(PackError::Exists { store: pack.inner.store.describe() }),
         }
@@ -143,7 +122,7 @@ impl Pack {
         &self.inner.store
     }
 
-    fn snapshot(&self, commit: Commit, crc: u32) -> Arc<Snapshot> {
+    pub(crate) fn snapshot(&self, commit: Commit, crc: u32) -> Arc<Snapshot> {
         let Inner { store, layouts, parts, .. } = &*self.inner;
         let (store, layouts, parts) = (Arc::clone(store), Arc::clone(layouts), Arc::clone(parts));
         let snapshot = Snapshot::new(store, layouts, parts, commit, crc);
@@ -233,127 +212,33 @@ impl Pack {
         &self.inner.parts
     }
 
-    pub(crate) fn id(&self) -> Id {
-        self.inner.id
-    }
-
-    pub(crate) fn author(&self) -> &str {
-        &self.inner.author
+    /// A commit with what all have in common, and no content.
+    pub(crate) fn draft(
+        &self,
+        number: u64,
+        parent: Option<Link>,
+        kind: Kind,
+        message: &str,
+    ) -> Result<Commit> {
+        Ok(Commit {
+            number,
+            pack: self.inner.id,
+            parent,
+            transaction: Id::random()?,
+            kind,
+            time: time::now(),
+            author: self.inner.author.clone(),
+            message: message.into(),
+            summary: Summary::default(),
+            delta: None,
+            parts: Vec::new(),
+            segments: Vec::new(),
+        })
     }
 
     pub(crate) fn begin_at(&self, base: Arc<Snapshot>) -> Result<Transaction> {
         let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store))?);
         Ok(Transaction { pack: self.clone(), store: TransactionStore::new(work) })
-    }
-
-    /// See the protocol at the top of the commit module.
-    fn commit(&self, work: &Work, message: &str) -> Result<Option<u64>> {
-        work.open()?;
-        if work.changes().is_empty() {
-            work.end(true)?;
-            return Ok(None);
-        }
-        // 1. Segments.
-        work.segments().finish()?;
-        // 2. The delta.
-        let (rows, ids) = work.changes().rows(|location| work.segments().place(location));
-        let (bytes, delta) = catalogue::write(&rows, &ids, 0)?;
-        self.inner.store.put(&delta.key()?, &[&bytes], PutMode::Create)?;
-        let summary = self.summary(work)?;
-        let mut base = Arc::clone(work.base_version());
-        for _ in 0..ATTEMPTS {
-            // 4. The new version, on top of the latest that we know of.
-            let parts = self.parts(&delta, base.commit())?;
-            let commit = Commit {
-                number: base.commit().number + 1,
-                pack: self.inner.id,
-                parent: Some(Link { number: base.commit().number, crc32c: base.crc() }),
-                transaction: work.id,
-                kind: Kind::Write,
-                time: time::now(),
-                author: self.inner.author.clone(),
-                message: message.into(),
-                summary: summary.clone(),
-                delta: Some(delta.clone()),
-                parts,
-                segments: work.segments().stored(),
-            };
-            // 5 and 6.
-            if let Added::Yes = self.inner.log.add(&commit)? {
-                work.end(true)?;
-                return Ok(Some(commit.number));
-            }
-            // 3. Others were faster: do their changes overlap ours?
-            let (latest, crc) = self.inner.log.latest()?;
-            for number in base.commit().number + 1..=latest.number {
-                self.compare(work, &rows, number)?;
-            }
-            base = self.snapshot(latest, crc);
-        }
-        let version = base.commit().number;
-        Err(PackError::Conflict { path: String::new(), region: "the pack".into(), version })
-    }
-
-    fn compare(&self, work: &Work, rows: &[crate::catalogue::Row], number: u64) -> Result<()> {
-        let whole = |region: &str| PackError::Conflict {
-            path: String::new(),
-            region: region.into(),
-            version: number,
-        };
-        let Some((theirs, _)) = self.inner.log.get(number)? else {
-            return Err(whole("a version that is expired by now, so everything it may have changed,"));
-        };
-        match (theirs.kind, theirs.delta) {
-            (Kind::Compact, _) => Ok(()),
-            (_, Some(file)) => {
-                conflict::check(work.base_version(), rows, &*self.inner.parts.get(&file)?, number)
-            }
-            (_, None) => Err(whole("everything")),
-        }
-    }
-
-    /// The parts of a version with this delta on top of `base`.
-    fn parts(&self, delta: &PartFile, base: &Commit) -> Result<Vec<PartFile>> {
-        let mut parts = Vec::with_capacity(base.parts.len() + 1);
-        parts.push(delta.clone());
-        parts.extend(base.parts.iter().cloned());
-        let Some((count, level)) = merge::due(&parts) else { return Ok(parts) };
-        let open =
-            parts[..count].iter().map(|file| self.inner.parts.get(file)).collect::<Result<Vec<_>>>()?;
-        let (rows, ids) = merge::merge(&open, count == parts.len())?;
-        if rows.is_empty() {
-            return Ok(parts.split_off(count));
-        }
-        let (bytes, merged) = catalogue::write(&rows, &ids, level)?;
-        self.inner.store.put(&merged.key()?, &[&bytes], PutMode::Create)?;
-        parts.splice(..count, [merged]);
-        Ok(parts)
-    }
-
-    fn summary(&self, work: &Work) -> Result<Summary> {
-        let overlay = work.changes();
-        let mut summary = Summary::default();
-        let base = work.base_version();
-        let mut nodes: BTreeSet<&Arc<str>> = BTreeSet::new();
-        for ((node, name), change) in &overlay.values {
-            if !crate::info::is_document(name) {
-                continue;
-            }
-            match (&change.value, base.value_row(node, name)?.is_some()) {
-                (NewValue::Gone, true) => summary.deleted += 1,
-                (NewValue::Gone, false) => continue,
-                (_, false) => summary.created += 1,
-                (_, true) => summary.changed += 1,
-            }
-            nodes.insert(node);
-        }
-        for (node, changes) in &overlay.chunks {
-            summary.changed += u64::from(nodes.insert(node));
-            summary.chunks += changes.entries.values().flatten().count() as u64;
-        }
-        summary.bytes = work.segments().stored().iter().map(|segment| segment.bytes).sum();
-        summary.nodes = nodes.into_iter().take(NAMED).map(|node| node.to_string()).collect();
-        Ok(summary)
     }
 }
 

@@ -18,23 +18,12 @@ use tessarray_store::{Key, Prefix};
 const INLINE: usize = 16 << 10;
 
 impl Work {
-    /// Puts the value of a key.
-    pub(crate) fn put(&self, key: &Key, parts: &[&[u8]]) -> Result<()> {
+    /// Puts the value of a key. Of a shard whose `old` value is known, only inner chunks that differ are changed.
+    pub(crate) fn put(&self, key: &Key, parts: &[&[u8]], old: Old<'_>) -> Result<()> {
         self.open()?;
-        match named(self, key.as_str())? {
+        match named(self, key)? {
             Named::Value { node, name } => self.put_value(key, node, name, parts),
-            Named::Object { node, info, at } => self.put_object(key, node, &info, &at, parts, Old::Unknown),
-        }
-    }
-
-    /// Puts an object whose value was `old` until now: only inner chunks that differ are changed.
-    pub(crate) fn replace(&self, key: &Key, parts: &[&[u8]], old: Option<&[u8]>) -> Result<()> {
-        self.open()?;
-        match named(self, key.as_str())? {
-            Named::Value { node, name } => self.put_value(key, node, name, parts),
-            Named::Object { node, info, at } => {
-                self.put_object(key, node, &info, &at, parts, old.map_or(Old::None, Old::Bytes))
-            }
+            Named::Object { node, info, at } => self.put_object(key, node, &info, &at, parts, old),
         }
     }
 
@@ -116,7 +105,7 @@ impl Work {
                 // No shard: kept as a value, so that a reader of the key sees what was put.
                 None => {
                     self.remove_object(key, node, info, at)?;
-                    let (node, name) = key.as_str().rsplit_once('/').unwrap_or(("", key.as_str()));
+                    let (node, name) = key.split();
                     return self.put_value(key, node, name, parts);
                 }
             },
@@ -219,10 +208,10 @@ impl Work {
         if !there {
             return Ok(false);
         }
-        if let Named::Object { node, info, at } = named(self, key.as_str())? {
+        if let Named::Object { node, info, at } = named(self, key)? {
             self.remove_object(key, node, &info, &at)?;
         }
-        let (node, name) = key.as_str().rsplit_once('/').unwrap_or(("", key.as_str()));
+        let (node, name) = key.split();
         if is_document(name) || Content::value(self, node, name)?.is_some() {
             self.remove_value(node, name)?;
         }
@@ -270,7 +259,7 @@ impl Work {
 type Pieces = Vec<(u64, Option<Stored>)>;
 
 /// What is known of the value that an object had.
-enum Old<'a> {
+pub(crate) enum Old<'a> {
     /// Nothing: all of it is replaced.
     Unknown,
     /// There was none.

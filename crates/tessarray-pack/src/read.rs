@@ -7,7 +7,7 @@ use crate::info::{Info, ShardMap, is_document};
 use bytes::Bytes;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use tessarray_store::{Blob, BlobBytes, ByteRange, Key, Meta, ReadRequest, ReadSink, StoreError, Version};
+use tessarray_store::{Blob, BlobBytes, Key, Meta, ReadRequest, ReadSink, StoreError, Version};
 
 /// What a key names.
 pub(crate) enum Named<'k> {
@@ -18,41 +18,28 @@ pub(crate) enum Named<'k> {
 }
 
 /// Finds out what a key names: an object where some path above it is an array whose keys look like that.
-pub(crate) fn named<'k>(content: &dyn Content, key: &'k str) -> Result<Named<'k>> {
-    let (node, name) = key.rsplit_once('/').unwrap_or(("", key));
-    let value = Named::Value { node, name };
-    if is_document(name) {
-        return Ok(value);
-    }
-    // `path/c/0/1`, as arrays are written by default.
-    if let Some(at) = key.rfind("/c/").or_else(|| key.strip_suffix("/c").map(str::len)) {
-        let (node, rest) = (&key[..at], &key[at + 1..]);
-        if let Some(info) = content.info(node)?
-            && let Some(at) = info.coordinates(rest)
-        {
-            return Ok(Named::Object { node, info, at });
+pub(crate) fn named<'k>(content: &dyn Content, key: &'k Key) -> Result<Named<'k>> {
+    let (node, name) = key.split();
+    if !is_document(name) {
+        let key = key.as_str();
+        // Where the segments begin that a chunk's key may be made of. The longest such rest first: `c/0/1`, `0/1`, `1`.
+        let like_a_chunk = |s: &str| s.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'c' | b'.'));
+        let mut begins = Vec::new();
+        let mut end = key.len() + 1;
+        for segment in key.rsplit('/').take_while(|segment| like_a_chunk(segment)) {
+            end -= segment.len() + 1;
+            begins.push(end);
+        }
+        for begin in begins.into_iter().rev() {
+            let node = &key[..begin.saturating_sub(1)];
+            if let Some(info) = content.info(node)?
+                && let Some(at) = info.coordinates(&key[begin..])
+            {
+                return Ok(Named::Object { node, info, at });
+            }
         }
     }
-    let mut end = key.len();
-    loop {
-        // The shortest rest first: `1`, `0/1`, `c/0/1`.
-        let (node, rest) = match key[..end].rfind('/') {
-            Some(at) => (&key[..at], &key[at + 1..]),
-            None => ("", key),
-        };
-        if !rest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'c' | b'.' | b'/')) {
-            return Ok(value);
-        }
-        if let Some(info) = content.info(node)?
-            && let Some(at) = info.coordinates(rest)
-        {
-            return Ok(Named::Object { node, info, at });
-        }
-        if node.is_empty() {
-            return Ok(value);
-        }
-        end = node.len();
-    }
+    Ok(Named::Value { node, name })
 }
 
 /// The value of a key, before its bytes are fetched.
@@ -88,7 +75,7 @@ impl Found {
 }
 
 fn find(content: &dyn Content, key: &Key) -> Result<Option<Found>> {
-    let (node, info, at) = match named(content, key.as_str())? {
+    let (node, info, at) = match named(content, key)? {
         Named::Value { node, name } => return value(content, node, name, key),
         Named::Object { node, info, at } => (node, info, at),
     };
@@ -101,7 +88,7 @@ fn find(content: &dyn Content, key: &Key) -> Result<Option<Found>> {
         return Ok(Some(Found::Chunk(piece, place(at))));
     }
     // Put before there was an array, or no shard.
-    let (node, name) = key.as_str().rsplit_once('/').unwrap_or(("", key.as_str()));
+    let (node, name) = key.split();
     value(content, node, name, key)
 }
 
@@ -158,15 +145,11 @@ enum Begun {
 }
 
 fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarray_store::Result<Begun> {
-    let changed = || Err(StoreError::Changed { key: request.key.to_string() });
-    let Some(found) = found else {
-        return if request.expect.is_some() { changed() } else { Ok(Begun::Answered(None)) };
-    };
-    let meta = found.meta();
-    if request.expect.as_ref().is_some_and(|expected| *expected != meta.version) {
-        return changed();
-    }
-    let range = resolve(&request.key, request.range, meta.size)?;
+    let meta = found.map(Found::meta);
+    request.check_version(meta.as_ref().map(|meta| &meta.version))?;
+    let (Some(found), Some(meta)) = (found, meta) else { return Ok(Begun::Answered(None)) };
+    let (offset, length) = request.resolve(meta.size)?;
+    let range = offset..offset + length;
     let (pieces, known) = match found {
         Found::Here(bytes, _) => {
             let bytes = bytes.slice(range.start as usize..range.end as usize);
@@ -193,17 +176,6 @@ fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarr
         }
     };
     Ok(Begun::Job(Job { request: number, meta, pieces, known, range }))
-}
-
-fn resolve(key: &Key, range: ByteRange, size: u64) -> tessarray_store::Result<std::ops::Range<u64>> {
-    match range {
-        ByteRange::All => Ok(0..size),
-        ByteRange::Suffix { length } => Ok(size - length.min(size)..size),
-        ByteRange::Span { offset, length } => match offset.checked_add(length) {
-            Some(end) if end <= size => Ok(offset..end),
-            _ => Err(StoreError::OutOfRange { key: key.to_string(), offset, length, size }),
-        },
-    }
 }
 
 /// The keys of the values of nodes at and under a path.

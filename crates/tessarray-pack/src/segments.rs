@@ -35,7 +35,6 @@ pub(crate) enum Location {
 pub(crate) struct Segments {
     store: Arc<dyn Store>,
     batches: RwLock<Vec<Arc<Batch>>>,
-    filling: Mutex<()>,
     stored: Mutex<Vec<SegmentFile>>,
 }
 
@@ -61,11 +60,34 @@ impl Batch {
         let state = State::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
         Ok(Arc::new(Self { id: Id::random()?, state: RwLock::new(state) }))
     }
+
+    /// Takes bytes of a variable, as the batch of this number; `None` where it has enough, or is stored by now.
+    fn append(&self, number: usize, variable: &str, parts: &[&[u8]], length: usize) -> Option<Location> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let State::Filling { variables, names, bytes } = &mut *state else { return None };
+        if *bytes + length > BATCH {
+            return None;
+        }
+        let variable = match names.get(variable) {
+            Some(&known) => known,
+            None => {
+                let next = variables.len() as u32;
+                names.insert(variable.into(), next);
+                variables.push(Vec::new());
+                next
+            }
+        };
+        let to = &mut variables[variable as usize];
+        let offset = to.len() as u64;
+        parts.iter().for_each(|part| to.extend_from_slice(part));
+        *bytes += length;
+        Some(Location::Batch { batch: number as u32, variable, offset })
+    }
 }
 
 impl Segments {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, batches: RwLock::default(), filling: Mutex::default(), stored: Mutex::default() }
+        Self { store, batches: RwLock::default(), stored: Mutex::default() }
     }
 
     /// Takes an object of `variable`: the segment it is part of, and where it begins.
@@ -76,25 +98,24 @@ impl Segments {
             self.store(id, parts)?;
             return Ok((id, Location::Stored { id, offset: 0 }));
         }
-        let guard = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
         let mut batches = self.batches.write().unwrap_or_else(PoisonError::into_inner);
-        let open = batches.last().is_some_and(|batch| {
-            let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
-            matches!(&*state, State::Filling { bytes, .. } if bytes + length <= BATCH)
-        });
-        let full = if open { None } else { batches.last().cloned() };
-        if !open {
+        let mut full = None;
+        let taken = loop {
+            let last = batches.len().wrapping_sub(1);
+            if let Some(batch) = batches.get(last) {
+                if let Some(location) = batch.append(last, variable, parts, length) {
+                    break (batch.id, location);
+                }
+                full = Some(Arc::clone(batch));
+            }
+            // A new one takes whatever is not large.
             batches.push(Batch::new()?);
-        }
-        let number = batches.len() - 1;
-        let batch = Arc::clone(&batches[number]);
+        };
         drop(batches);
-        let location = append(&batch, number, variable, parts, length);
-        drop(guard);
         if let Some(full) = full {
             self.flush(&full)?;
         }
-        Ok((batch.id, location))
+        Ok(taken)
     }
 
     /// Stores what is gathered.
@@ -162,26 +183,4 @@ impl Segments {
             }
         }
     }
-}
-
-fn append(batch: &Batch, number: usize, variable: &str, parts: &[&[u8]], length: usize) -> Location {
-    let mut state = batch.state.write().unwrap_or_else(PoisonError::into_inner);
-    let State::Filling { variables, names, bytes } = &mut *state else {
-        // Only a batch that is no longer the last is stored.
-        unreachable!("a batch that is filled is not stored")
-    };
-    let variable = match names.get(variable) {
-        Some(&known) => known,
-        None => {
-            let next = variables.len() as u32;
-            names.insert(variable.into(), next);
-            variables.push(Vec::new());
-            next
-        }
-    };
-    let to = &mut variables[variable as usize];
-    let offset = to.len() as u64;
-    parts.iter().for_each(|part| to.extend_from_slice(part));
-    *bytes += length;
-    Location::Batch { batch: number as u32, variable, offset }
 }

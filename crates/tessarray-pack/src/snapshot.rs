@@ -100,9 +100,7 @@ impl Snapshot {
     pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<Found>> {
         for part in self.parts_of(node) {
             let part = part?;
-            if let Some((group, row)) = part.at_or_before((node.as_bytes(), name.as_bytes(), u64::MAX))?
-                && is(group, row, node, name)
-            {
+            if let Some((group, row)) = part.row(node, name, u64::MAX)? {
                 let group = Arc::clone(group);
                 return Ok((!group.gone(row)).then(|| Found { part: Arc::clone(part), group, row }));
             }
@@ -116,8 +114,7 @@ impl Snapshot {
             let part = part?;
             let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
             if let Some(number) = rows.numbering(info).object(at)
-                && let Some((group, row)) = part.at_or_before((node.as_bytes(), b"", number + inner))?
-                && is(group, row, node, "")
+                && let Some((group, row)) = part.row(node, "", number + inner)?
                 && let Some(entry) = group.find(row, number + inner)
             {
                 return located(part, entry);
@@ -137,12 +134,10 @@ impl Snapshot {
             let part = part?;
             let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
             if let Some(begin) = rows.numbering(info).object(at) {
-                let from = match part.at_or_before((node.as_bytes(), b"", begin))? {
-                    Some((group, row)) if is(group, row, node, "") => group.place(row).2,
-                    _ => begin,
-                };
+                let from = part.row(node, "", begin)?.map_or(begin, |(group, row)| group.place(row).2);
                 part.walk((node.as_bytes(), b"", from), &mut |group, row| {
-                    if !is(group, row, node, "") || group.place(row).2 >= begin + inner {
+                    let (path, name, first) = group.place(row);
+                    if path != node.as_bytes() || !name.is_empty() || first >= begin + inner {
                         return Ok(false);
                     }
                     for (number, entry) in group.entries(row) {
@@ -177,12 +172,6 @@ impl Snapshot {
     }
 }
 
-/// Whether a row is one of this node and name.
-fn is(group: &Group, row: usize, node: &str, name: &str) -> bool {
-    let (found_node, found_name, _) = group.place(row);
-    found_node == node.as_bytes() && found_name == name.as_bytes()
-}
-
 fn located(part: &Part, entry: Entry) -> Result<Option<(Id, Entry)>> {
     if entry.segment == GONE {
         return Ok(None);
@@ -198,20 +187,12 @@ struct ChunkRows {
 
 impl ChunkRows {
     fn of(part: &Part, node: &str, info: &Info) -> Result<Option<Self>> {
-        let Some((group, row)) = part.at_or_before((node.as_bytes(), b"", u64::MAX))? else {
-            return Ok(None);
-        };
-        if !is(group, row, node, "") {
-            return Ok(None);
-        }
+        let Some((group, row)) = part.row(node, "", u64::MAX)? else { return Ok(None) };
         let own = match group.grid(row) {
             Some(text) if **text != **info.text() => Numbering::parse(text),
             _ => None,
         };
-        let reset = match part.at_or_before((node.as_bytes(), b"", 0))? {
-            Some((group, row)) => is(group, row, node, "") && group.gone(row),
-            None => false,
-        };
+        let reset = part.row(node, "", 0)?.is_some_and(|(group, row)| group.gone(row));
         Ok(Some(Self { own, reset }))
     }
 

@@ -1,6 +1,7 @@
 //! Versions and transactions as stores, in which any Zarr hierarchy lives.
 
-use crate::content::{Content, Listing, join};
+use crate::content::{Content, Listing};
+use crate::put::Old;
 use crate::read;
 use crate::snapshot::Snapshot;
 use crate::transaction::Work;
@@ -36,39 +37,21 @@ fn list(content: &dyn Content, listing: &Listing, prefix: &Prefix) -> Result<Vec
     Ok(found)
 }
 
-/// The next level of a listing: whole nodes are enough for it, without their chunks' keys.
+/// The next level of a listing.
 fn list_dir(content: &dyn Content, listing: &Listing, prefix: &Prefix) -> Result<Vec<ListEntry>> {
     let mut entries: BTreeMap<String, Option<u64>> = BTreeMap::new();
-    let mut add = |key: &str, size: u64| {
-        let Some(rest) = key.strip_prefix(prefix.as_str()) else { return };
+    for (key, size) in list(content, listing, prefix)? {
+        let Some(rest) = key.as_str().strip_prefix(prefix.as_str()) else { continue };
         match rest.split_once('/') {
             Some((segment, _)) => entries.entry(segment.to_string()).or_insert(None),
             None => entries.entry(rest.to_string()).or_insert(Some(size)),
         };
+    }
+    let entry = |(name, size): (String, Option<u64>)| match size {
+        Some(size) => Ok(ListEntry::Key(prefix.key(&name)?, size)),
+        None => Ok(ListEntry::Prefix(prefix.join(&name)?)),
     };
-    for ((node, name), size) in &listing.values {
-        if let Some(size) = size {
-            add(&join(node, name), *size);
-        }
-    }
-    for (node, chunks) in &listing.chunks {
-        let Some(info) = content.info(node)? else { continue };
-        let index = info.sharding().map_or(0, |sharding| sharding.index_bytes() as u64);
-        let mut sizes: BTreeMap<&[u64], u64> = BTreeMap::new();
-        for ((at, _), size) in &chunks.sizes {
-            if let Some(size) = size {
-                *sizes.entry(at).or_insert(index) += size;
-            }
-        }
-        sizes.into_iter().for_each(|(at, size)| add(&join(node, &info.key(at)), size));
-    }
-    let mut found = entries
-        .into_iter()
-        .map(|(name, size)| match size {
-            Some(size) => Ok(ListEntry::Key(prefix.key(&name)?, size)),
-            None => Ok(ListEntry::Prefix(prefix.join(&name)?)),
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let mut found = entries.into_iter().map(entry).collect::<Result<Vec<_>>>()?;
     found.sort();
     Ok(found)
 }
@@ -162,7 +145,7 @@ impl Store for TransactionStore {
                     }
                 }
             }
-            self.work.put(key, parts)?;
+            self.work.put(key, parts, Old::Unknown)?;
             let meta = read::head(&*self.work, key)?;
             Ok(meta.map_or_else(|| Version("".into()), |meta| meta.version))
         })
@@ -171,16 +154,17 @@ impl Store for TransactionStore {
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
         self.locks.hold(key, || {
             let current = if read { self.get(key)? } else { None };
-            let old = current.as_ref().map(|(bytes, _)| bytes.clone());
+            let shown = current.as_ref().map(|(bytes, _)| bytes.clone());
+            let old = || shown.as_deref().map_or(Old::None, Old::Bytes);
             let blob = current.map(|(bytes, meta)| tessarray_store::Blob {
                 meta,
                 bytes: tessarray_store::BlobBytes::Shared(bytes),
             });
             match decide(blob)? {
-                Update::Put(parts) => self.work.replace(key, &parts, old.as_deref())?,
+                Update::Put(parts) => self.work.put(key, &parts, old())?,
                 Update::PutOwned(parts) => {
                     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-                    self.work.replace(key, &parts, old.as_deref())?;
+                    self.work.put(key, &parts, old())?;
                 }
                 Update::Delete => {
                     self.work.delete(key)?;

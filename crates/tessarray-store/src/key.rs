@@ -154,7 +154,7 @@ impl Key {
     }
 
     /// The path of the folder the value lies in, without a slash at its end, and the last segment.
-    pub(crate) fn split(&self) -> (&str, &str) {
+    pub fn split(&self) -> (&str, &str) {
         self.0.rsplit_once('/').unwrap_or(("", &self.0))
     }
 }

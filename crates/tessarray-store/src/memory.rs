@@ -65,9 +65,9 @@ impl MemoryStore {
 
     fn answer(request: &ReadRequest, value: Option<&Value>) -> Result<Option<Blob<'static>>> {
         let meta = value.map(Value::meta);
-        span::check_version(request, meta.as_ref().map(|meta| &meta.version))?;
+        request.check_version(meta.as_ref().map(|meta| &meta.version))?;
         let (Some(value), Some(meta)) = (value, meta) else { return Ok(None) };
-        let range = span::resolve_in_memory(&request.key, request.range, value.bytes.len())?;
+        let range = span::resolve_in_memory(request, value.bytes.len())?;
         Ok(Some(Blob { meta, bytes: BlobBytes::Shared(value.bytes.slice(range)) }))
     }
 }

@@ -2,36 +2,38 @@
 
 use crate::{ByteRange, Key, ReadRequest, Result, StoreError, Version};
 
-/// Offset and length of a range in a value of `size` bytes; `OutOfRange` before anything is allocated.
-pub(crate) fn resolve(key: &Key, range: ByteRange, size: u64) -> Result<(u64, u64)> {
-    match range {
-        ByteRange::All => Ok((0, size)),
-        ByteRange::Suffix { length } => {
-            let length = length.min(size);
-            Ok((size - length, length))
+impl ReadRequest {
+    /// Offset and length of the range in a value of `size` bytes; `OutOfRange` before anything is allocated.
+    pub fn resolve(&self, size: u64) -> Result<(u64, u64)> {
+        match self.range {
+            ByteRange::All => Ok((0, size)),
+            ByteRange::Suffix { length } => {
+                let length = length.min(size);
+                Ok((size - length, length))
+            }
+            ByteRange::Span { offset, length } => match offset.checked_add(length) {
+                Some(end) if end <= size => Ok((offset, length)),
+                _ => Err(StoreError::OutOfRange { key: self.key.to_string(), offset, length, size }),
+            },
         }
-        ByteRange::Span { offset, length } => match offset.checked_add(length) {
-            Some(end) if end <= size => Ok((offset, length)),
-            _ => Err(StoreError::OutOfRange { key: key.to_string(), offset, length, size }),
-        },
+    }
+
+    /// Refuses a value that is not at the version the caller saw (an absent one has none).
+    pub fn check_version(&self, found: Option<&Version>) -> Result<()> {
+        match &self.expect {
+            Some(expected) if found != Some(expected) => {
+                Err(StoreError::Changed { key: self.key.to_string() })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
 /// The same in memory.
-pub(crate) fn resolve_in_memory(key: &Key, range: ByteRange, size: usize) -> Result<std::ops::Range<usize>> {
-    let (offset, length) = resolve(key, range, as_u64(size))?;
-    let offset = to_usize(key, offset)?;
-    Ok(offset..offset + to_usize(key, length)?)
-}
-
-/// Refuses a value that is not at the version the caller saw (an absent one has none).
-pub(crate) fn check_version(request: &ReadRequest, found: Option<&Version>) -> Result<()> {
-    match &request.expect {
-        Some(expected) if found != Some(expected) => {
-            Err(StoreError::Changed { key: request.key.to_string() })
-        }
-        _ => Ok(()),
-    }
+pub(crate) fn resolve_in_memory(request: &ReadRequest, size: usize) -> Result<std::ops::Range<usize>> {
+    let (offset, length) = request.resolve(as_u64(size))?;
+    let offset = to_usize(&request.key, offset)?;
+    Ok(offset..offset + to_usize(&request.key, length)?)
 }
 
 /// A length that must fit the address space; `Io` with `OutOfMemory` where it does not.

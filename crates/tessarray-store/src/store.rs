@@ -71,9 +71,14 @@ pub trait Store: Debug + Send + Sync {
 
     /// The whole value of one key. A convenience over `read_many`.
     fn get(&self, key: &Key) -> Result<Option<(bytes::Bytes, Meta)>> {
-        use crate::{ByteRange, StoreError};
+        self.get_range(key, crate::ByteRange::All)
+    }
+
+    /// A part of the value of one key. A convenience over `read_many`.
+    fn get_range(&self, key: &Key, range: crate::ByteRange) -> Result<Option<(bytes::Bytes, Meta)>> {
+        use crate::StoreError;
         let slot = std::sync::Mutex::new(None);
-        let request = ReadRequest { key: key.clone(), range: ByteRange::All, expect: None };
+        let request = ReadRequest { key: key.clone(), range, expect: None };
         self.read_many(std::slice::from_ref(&request), &|_, answer| {
             let kept = answer.map(|blob| {
                 blob.map(|blob| {

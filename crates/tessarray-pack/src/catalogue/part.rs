@@ -13,7 +13,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use tessarray_store::{ByteRange, Key, ReadRequest, Store, StoreError};
+use tessarray_store::{ByteRange, Key, Store, StoreError};
 
 /// Files up to this size are read whole.
 const WHOLE: u64 = 1 << 18;
@@ -125,14 +125,22 @@ impl Part {
         Ok(self.groups[number].get_or_init(|| Arc::new(group)))
     }
 
-    /// The last row at or before `place`: its group and its number there.
-    pub(crate) fn at_or_before(&self, place: Place<'_>) -> Result<Option<(&Arc<Group>, usize)>> {
-        let before = self.infos.partition_point(|info| {
-            (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= place
-        });
-        let Some(number) = before.checked_sub(1) else { return Ok(None) };
+    /// How many row groups begin at or before `place`.
+    fn groups_to(&self, place: Place<'_>) -> usize {
+        self.infos
+            .partition_point(|info| (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= place)
+    }
+
+    /// The last row of this node and name that begins with chunk `first` or before: its group and its number there.
+    pub(crate) fn row(&self, node: &str, name: &str, first: u64) -> Result<Option<(&Arc<Group>, usize)>> {
+        let place = (node.as_bytes(), name.as_bytes(), first);
+        let Some(number) = self.groups_to(place).checked_sub(1) else { return Ok(None) };
         let group = self.group(number)?;
-        Ok(group.upper(place).checked_sub(1).map(|row| (group, row)))
+        let row = group.upper(place).checked_sub(1).map(|row| (group, row));
+        Ok(row.filter(|(group, row)| {
+            let found = group.place(*row);
+            (found.0, found.1) == (place.0, place.1)
+        }))
     }
 
     /// Visits the rows from `place` on, in order, for as long as `visit` says so.
@@ -141,10 +149,7 @@ impl Part {
         place: Place<'_>,
         visit: &mut dyn FnMut(&Arc<Group>, usize) -> Result<bool>,
     ) -> Result<()> {
-        let before = self.infos.partition_point(|info| {
-            (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= place
-        });
-        for number in before.saturating_sub(1)..self.groups() {
+        for number in self.groups_to(place).saturating_sub(1)..self.groups() {
             let group = self.group(number)?;
             for row in group.lower(place)..group.len() {
                 if !visit(group, row)? {
@@ -155,7 +160,7 @@ impl Part {
         Ok(())
     }
 
-    /// All rows, with the ids of their segments in place of the numbers.
+    /// All rows.
     pub(crate) fn rows(&self) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for number in 0..self.groups() {
@@ -211,20 +216,13 @@ fn corrupt(store: &Arc<dyn Store>, key: &Key, reason: String) -> PackError {
 
 /// One range of a file that must be there and must have `size` bytes at least.
 fn read(store: &Arc<dyn Store>, key: &Key, range: ByteRange, size: u64) -> Result<Bytes> {
-    let slot = Mutex::new(None);
-    let request = ReadRequest { key: key.clone(), range, expect: None };
-    store.read_many(std::slice::from_ref(&request), &|_, answer| {
-        let kept = answer.map(|blob| blob.map(|blob| blob.into_shared()));
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
-    });
-    match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(Ok(Some(bytes))) => Ok(bytes),
-        Some(Ok(None)) => Err(corrupt(store, key, "it is missing".into())),
-        Some(Err(StoreError::OutOfRange { size: found, .. })) => {
+    match store.get_range(key, range) {
+        Ok(Some((bytes, _))) => Ok(bytes),
+        Ok(None) => Err(corrupt(store, key, "it is missing".into())),
+        Err(StoreError::OutOfRange { size: found, .. }) => {
             Err(corrupt(store, key, format!("truncated: expected {size} bytes, found {found}")))
         }
-        Some(Err(error)) => Err(error.into()),
-        None => Err(StoreError::Unanswered { key: key.to_string() }.into()),
+        Err(error) => Err(error.into()),
     }
 }
 

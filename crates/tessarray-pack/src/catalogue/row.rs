@@ -75,7 +75,7 @@ pub(crate) struct Row {
     pub stamp: u64,
     /// A value in the row; a value without one is the only entry.
     pub value: Option<Value>,
-    /// How chunks are numbered, as text; see [`crate::grid::Numbering`].
+    /// How chunks are numbered, as text; see [`crate::numbering::Numbering`].
     pub grid: Option<Arc<str>>,
     /// Chunks by number, in order.
     pub entries: Vec<(u64, Entry)>,

@@ -18,7 +18,7 @@ use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
-use tessarray::{ByteRange, Key, ListEntry, Prefix, PutMode, ReadRequest, Store, StoreError};
+use tessarray::{ByteRange, Key, ListEntry, Prefix, PutMode, Store};
 
 /// The base of all stores: a flat space of named byte strings.
 #[pyclass(name = "Store", module = "tessarray._native", subclass, frozen)]
@@ -45,8 +45,8 @@ impl PyStore {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let key = Key::new(key).or_raise(py)?;
         let value = py.detach(|| match (offset, length) {
-            (None, None) => Ok(self.inner.get(&key)?.map(|(bytes, _)| bytes.to_vec())),
-            (None, Some(length)) => read(&*self.inner, key, ByteRange::Suffix { length }),
+            (None, None) => self.inner.get(&key),
+            (None, Some(length)) => self.inner.get_range(&key, ByteRange::Suffix { length }),
             (Some(offset), length) => {
                 let rest = |size: u64| size.saturating_sub(offset);
                 let length = match length {
@@ -56,10 +56,10 @@ impl PyStore {
                         None => return Ok(None),
                     },
                 };
-                read(&*self.inner, key, ByteRange::Span { offset, length })
+                self.inner.get_range(&key, ByteRange::Span { offset, length })
             }
         });
-        Ok(value.or_raise(py)?.map(|value| PyBytes::new(py, &value)))
+        Ok(value.or_raise(py)?.map(|(value, _)| PyBytes::new(py, &value)))
     }
 
     /// Stores a value, atomically; with `create`, only where the key is absent.
@@ -130,15 +130,4 @@ impl PyStore {
     fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {
         Ok(format!("<{} {}>", this.get_type().name()?, this.get().inner.describe()))
     }
-}
-
-fn read(store: &dyn Store, key: Key, range: ByteRange) -> Result<Option<Vec<u8>>, StoreError> {
-    let name = key.to_string();
-    let slot = std::sync::Mutex::new(Err(StoreError::Unanswered { key: name }));
-    let request = ReadRequest { key, range, expect: None };
-    store.read_many(&[request], &|_, answer| {
-        let answer = answer.map(|blob| blob.map(|blob| blob.bytes.to_vec()));
-        *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = answer;
-    });
-    slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

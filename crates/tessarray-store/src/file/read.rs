@@ -32,11 +32,11 @@ pub(super) fn read_many(store: &FileStore, requests: &[ReadRequest], sink: &Read
 
 fn answer(i: usize, request: &ReadRequest, value: Option<&(File, Meta)>, sink: &ReadSink<'_>) {
     let found = value.map(|(_, meta)| &meta.version);
-    if let Err(error) = span::check_version(request, found) {
+    if let Err(error) = request.check_version(found) {
         return sink(i, Err(error));
     }
     let Some((file, meta)) = value else { return sink(i, Ok(None)) };
-    match span::resolve(&request.key, request.range, meta.size) {
+    match request.resolve(meta.size) {
         Err(error) => sink(i, Err(error)),
         Ok((offset, length)) => with_range(&request.key, file, offset, length, |bytes| {
             sink(i, bytes.map(|bytes| Some(Blob { meta: meta.clone(), bytes })));

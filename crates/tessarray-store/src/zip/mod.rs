@@ -189,9 +189,9 @@ impl Store for ZipStore {
             let version = entry.as_ref().map(Entry::version);
             let mut inflated = None;
             for (i, request) in run.iter().enumerate() {
-                let answer = span::check_version(request, version.as_ref()).and_then(|()| {
+                let answer = request.check_version(version.as_ref()).and_then(|()| {
                     let Some(entry) = &entry else { return Ok(None) };
-                    let (offset, length) = span::resolve(&request.key, request.range, entry.size)?;
+                    let (offset, length) = request.resolve(entry.size)?;
                     let source =
                         read::Source { file: &self.file, store: &self.path, key: &request.key, entry };
                     let bytes = source.read(offset, length, &mut inflated)?;

@@ -1,0 +1,132 @@
+//! Committing a transaction: the steps of the protocol at the top of the commit module.
+
+use crate::catalogue::{self, Row};
+use crate::commit::{Added, Commit, Kind, Link, PartFile, Summary};
+use crate::conflict;
+use crate::id::Id;
+use crate::info::is_document;
+use crate::merge;
+use crate::overlay::NewValue;
+use crate::pack::Pack;
+use crate::transaction::Work;
+use crate::{PackError, Result};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tessarray_store::PutMode;
+
+/// How often a commit is tried again after another writer was faster.
+const ATTEMPTS: usize = 1000;
+/// Names kept in a commit's summary.
+const NAMED: usize = 20;
+
+impl Pack {
+    /// See the protocol at the top of the commit module.
+    pub(crate) fn commit(&self, work: &Work, message: &str) -> Result<Option<u64>> {
+        work.open()?;
+        if work.changes().is_empty() {
+            work.end(true)?;
+            return Ok(None);
+        }
+        // 1. Segments.
+        work.segments().finish()?;
+        // 2. The delta.
+        let (rows, ids) = work.changes().rows(|location| work.segments().place(location));
+        let delta = self.put_part(&rows, &ids, 0)?;
+        let summary = self.summary(work)?;
+        let mut base = Arc::clone(work.base_version());
+        for _ in 0..ATTEMPTS {
+            // 4. The new version, on top of the latest that we know of.
+            let parts = self.parts(&delta, base.commit())?;
+            let number = base.commit().number;
+            let parent = Some(Link { number, crc32c: base.crc() });
+            let commit = Commit {
+                transaction: work.id,
+                summary: summary.clone(),
+                delta: Some(delta.clone()),
+                parts,
+                segments: work.segments().stored(),
+                ..self.draft(number + 1, parent, Kind::Write, message)?
+            };
+            // 5 and 6.
+            if let Added::Yes = self.log().add(&commit)? {
+                work.end(true)?;
+                return Ok(Some(commit.number));
+            }
+            // 3. Others were faster: do their changes overlap ours?
+            let (latest, crc) = self.log().latest()?;
+            for number in base.commit().number + 1..=latest.number {
+                self.compare(work, &rows, number)?;
+            }
+            base = self.snapshot(latest, crc);
+        }
+        Err(PackError::overlaps_all(base.commit().number, "the pack"))
+    }
+
+    fn compare(&self, work: &Work, rows: &[Row], number: u64) -> Result<()> {
+        let Some((theirs, _)) = self.log().get(number)? else {
+            let region = "a version that is expired by now, so everything it may have changed,";
+            return Err(PackError::overlaps_all(number, region));
+        };
+        match (theirs.kind, theirs.delta) {
+            (Kind::Compact, _) => Ok(()),
+            (_, Some(file)) => {
+                conflict::check(work.base_version(), rows, &*self.parts_cache().get(&file)?, number)
+            }
+            (_, None) => Err(PackError::overlaps_all(number, "everything")),
+        }
+    }
+
+    /// The parts of a version with this delta on top of `base`.
+    fn parts(&self, delta: &PartFile, base: &Commit) -> Result<Vec<PartFile>> {
+        let mut parts = Vec::with_capacity(base.parts.len() + 1);
+        parts.push(delta.clone());
+        parts.extend(base.parts.iter().cloned());
+        let Some((count, level)) = merge::due(&parts) else { return Ok(parts) };
+        let open =
+            parts[..count].iter().map(|file| self.parts_cache().get(file)).collect::<Result<Vec<_>>>()?;
+        let (rows, ids) = merge::merge(&open, count == parts.len())?;
+        parts.splice(..count, self.put_rows(&rows, &ids, level)?);
+        Ok(parts)
+    }
+
+    fn summary(&self, work: &Work) -> Result<Summary> {
+        let overlay = work.changes();
+        let mut summary = Summary::default();
+        let base = work.base_version();
+        let mut nodes: BTreeSet<&Arc<str>> = BTreeSet::new();
+        for ((node, name), change) in &overlay.values {
+            if !is_document(name) {
+                continue;
+            }
+            match (&change.value, base.value_row(node, name)?.is_some()) {
+                (NewValue::Gone, true) => summary.deleted += 1,
+                (NewValue::Gone, false) => continue,
+                (_, false) => summary.created += 1,
+                (_, true) => summary.changed += 1,
+            }
+            nodes.insert(node);
+        }
+        for (node, changes) in &overlay.chunks {
+            summary.changed += u64::from(nodes.insert(node));
+            summary.chunks += changes.entries.values().flatten().count() as u64;
+        }
+        summary.bytes = work.segments().stored().iter().map(|segment| segment.bytes).sum();
+        summary.nodes = nodes.into_iter().take(NAMED).map(|node| node.to_string()).collect();
+        Ok(summary)
+    }
+}
+
+/// Parts of the catalogue, as every kind of commit puts them.
+impl Pack {
+    /// Puts rows as a part.
+    fn put_part(&self, rows: &[Row], ids: &[Id], level: u8) -> Result<PartFile> {
+        let (bytes, file) = catalogue::write(rows, ids, level)?;
+        self.store().put(&file.key()?, &[&bytes], PutMode::Create)?;
+        Ok(file)
+    }
+
+    /// The same; no rows make no part.
+    pub(crate) fn put_rows(&self, rows: &[Row], ids: &[Id], level: u8) -> Result<Option<PartFile>> {
+        if rows.is_empty() { Ok(None) } else { self.put_part(rows, ids, level).map(Some) }
+    }
+}
