@@ -213,7 +213,8 @@ class Job:
 
     `store` is the path of the store, in the folder of this (workload, system, repeat). `system` is who works: on the
     process `check` the independent reader, whose answer is about `writer`.
-    `source` is the `.npy` file of the values (kinds array, append). `adapter` is a file outside the package, or None.
+    `source` is the file of the values: `.npy` (kinds array, append), or the arrays of a fleet, one after another.
+    `adapter` is a file outside the package, or None.
     """
 
     workload: Workload

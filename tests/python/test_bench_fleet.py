@@ -92,6 +92,22 @@ def small_rows(process: str, folder: Path, system: System | None = None) -> dict
 # ---- the values
 
 
+@pytest.mark.parametrize("mapped", [True, False])
+def test_values_from_the_file_of_a_run_are_those_that_are_made(tmp_path: Path, mapped: bool) -> None:
+    for fleet_given in (SEVEN, RAGGED):
+        made = [fleet_data.dataset(fleet_given, index) for index in range(7)]
+        path = fleet_data.save(fleet_given, tmp_path / f"{fleet_given.ragged}" / "fleet.bin")
+        try:
+            fleet_data.use(fleet_given, path, mapped)
+            for index, dataset in enumerate(made):
+                for name, values in fleet_data.dataset(fleet_given, index).items():
+                    assert values.dtype == dataset[name].dtype
+                    np.testing.assert_array_equal(values, dataset[name])
+                    assert isinstance(values.base, np.memmap) == mapped
+        finally:
+            fleet_data._given.clear()
+
+
 def test_values_depend_on_the_seed_the_dataset_and_the_variable_alone() -> None:
     first = fleet_data.values(SEVEN, 2, 1)
     assert first.tobytes() == fleet_data.values(Fleet(50, VARIABLES, seed=3), 2, 1).tobytes()

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tessarray_bench import custom_source, data
+from tessarray_bench import custom_source, data, fleet_data
 from tessarray_bench.harness import document as documents
 from tessarray_bench.harness import machine, process
 from tessarray_bench.harness.schedule import Turn, spread, turns
 from tessarray_bench.harness.server import Server
-from tessarray_bench.model import PROCESSES, Job, Workload
+from tessarray_bench.model import PROCESSES, Data, Fleet, Job, Workload
 from tessarray_bench.results_file import save
 from tessarray_bench.systems import System, refusal
 
@@ -100,7 +100,7 @@ def run(plan: Plan, say: Callable[[Progress], None], resume: bool = False) -> di
     scratch = plan.workdir.resolve() / f"tessarray-bench-{os.getpid()}"
     started = time.monotonic()
     # Values that several workloads share are made once, and go with the last turn that needs them.
-    last = {turn.workload.data: number for number, turn in enumerate(todo)}
+    last = {_values_of(turn.workload): number for number, turn in enumerate(todo)}
     sources = {source: scratch / "sources" / str(number) for number, source in enumerate(last)}
     checked: Checked = {}
     try:
@@ -112,13 +112,13 @@ def run(plan: Plan, say: Callable[[Progress], None], resume: bool = False) -> di
                 break
             rows: list[Row] = []
             if (turn.workload.id, turn.label) not in given_up:
-                rows = _turn(plan, turn, scratch, sources[turn.workload.data], checked)
+                rows = _turn(plan, turn, scratch, sources[_values_of(turn.workload)], checked)
                 document["rows"] += rows
                 if any(_final(row) for row in rows):
                     given_up.add((turn.workload.id, turn.label))
                 save(document, plan.out)
-            if number == last[turn.workload.data]:
-                shutil.rmtree(sources[turn.workload.data], ignore_errors=True)
+            if number == last[_values_of(turn.workload)]:
+                shutil.rmtree(sources[_values_of(turn.workload)], ignore_errors=True)
             say(Progress(turn, number + 1, len(todo), rows, time.monotonic() - started))
         else:
             document["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -147,7 +147,7 @@ def _turn(plan: Plan, turn: Turn, scratch: Path, sources: Path, checked: Checked
     refused = refusal(runner.adapter, workload)
     if refused:
         return [_refusal(turn, refused)]
-    source = custom_source.source_file(workload.data, sources).resolve() if workload.data else None
+    source = _source(workload, sources)
     # Beside a file of the user's nothing is made: there each worker turns the values itself.
     if source and workload.options.get("order") == "F" and source.is_relative_to(sources.resolve()):
         data.fortran_file(source)
@@ -180,6 +180,19 @@ def _turn(plan: Plan, turn: Turn, scratch: Path, sources: Path, checked: Checked
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return rows
+
+
+def _values_of(workload: Workload) -> Data | Fleet | None:
+    return workload.data or workload.fleet
+
+
+def _source(workload: Workload, sources: Path) -> Path | None:
+    """The file of the values, made where it is not there."""
+    if workload.data is not None:
+        return custom_source.source_file(workload.data, sources).resolve()
+    if workload.fleet is not None:
+        return fleet_data.save(workload.fleet, sources / "fleet.bin").resolve()
+    return None
 
 
 def _part(plan: Plan, runner: Runner, job: Job, scratch: Path) -> list[Row]:

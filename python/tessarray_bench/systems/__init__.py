@@ -14,6 +14,7 @@ __all__ = ["ADAPTERS", "ArraySpec", "System", "Unsupported", "adapter", "feature
 # Name -> (module of this package, class).
 ADAPTERS: dict[str, tuple[str, str]] = {
     "tessarray": ("tessarray", "Tessarray"),
+    "tessarray-pack": ("tessarray_pack", "TessarrayPack"),
     "zarr-python": ("zarr_python", "ZarrPython"),
     "zarr-python-fused": ("zarr_python", "ZarrPythonFused"),
     "zarrs": ("zarr_python", "Zarrs"),

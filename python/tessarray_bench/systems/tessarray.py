@@ -24,7 +24,7 @@ class Tessarray(ZarrGroups):
     }
     store = "store.zarr"
     format = "zarr3"
-    readers = ("zarr-python", "tensorstore")
+    readers: ClassVar[tuple[str, ...]] = ("zarr-python", "tensorstore")
     codecs = ("none", "blosc", "zstd", "gzip", "lz4")
     double_partitioning = True
 

@@ -24,6 +24,7 @@ ONE_DATASETS = 20  # how many datasets the step `one dataset` opens and reads
 
 
 def run(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    fleet_data.use(fleet_of(job), job.source, mapped=job.process != "write")
     yield from {"write": write, "read": read, "check": check}[job.process](job, system, meter)
 
 

@@ -21,6 +21,7 @@ from tessarray_bench.worker.meter import Meter, Row, touch
 
 
 def run(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    fleet_data.use(fleet_of(job), job.source, mapped=job.process != "write")
     yield from {"write": write, "read": read, "check": check}[job.process](job, system, meter)
 
 
