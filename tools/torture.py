@@ -21,6 +21,7 @@ LANES = {
     "loss of power": [*RUST, "power"],
     "damage": [*RUST, "damage"],
     "failing calls": [*RUST, "faults"],
+    "schedules": [*RUST, "schedules"],
     "model": [*PYTEST, "tests/python/test_pack_model.py"],
     "kills and processes": [*PYTEST, "tests/python/test_pack_crash.py"],
 }

@@ -42,8 +42,10 @@ pub struct Repaired {
 /// What a look at all of a pack gives, for a repair to go on from.
 struct Examined {
     damage: Vec<Damage>,
-    /// The latest commit that can be read.
-    latest: Option<Commit>,
+    /// The latest commit that can be read, and its checksum.
+    latest: Option<(Commit, u32)>,
+    /// The number of the latest commit, which may be one that cannot be read.
+    last: u64,
     /// Its rows and segments, and which rows' entries are not right; looked at where the look is deep.
     rows: Vec<Row>,
     ids: Vec<Id>,
@@ -66,10 +68,10 @@ impl Pack {
 
     fn examine(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Examined> {
         let mut damage = Vec::new();
-        let commits = self.check_commits(&mut damage)?;
+        let (commits, last) = self.check_commits(&mut damage)?;
         let sizes: BTreeMap<Id, u64> = self.files()?.into_iter().map(|(_, size, id)| (id, size)).collect();
         let mut seen = BTreeSet::new();
-        for commit in commits.iter().rev() {
+        for (commit, _) in commits.iter().rev() {
             for file in commit.parts.iter().chain(&commit.delta) {
                 if seen.insert(file.id) {
                     self.check_part(file, &sizes, &mut damage);
@@ -77,21 +79,21 @@ impl Pack {
             }
         }
         let (mut rows, mut ids, mut bad) = (Vec::new(), Vec::new(), Vec::new());
-        if deep && let Some(latest) = commits.last() {
+        if deep && let Some((latest, _)) = commits.last() {
             (rows, ids) = self.readable(&commits, latest)?;
             bad = self.check_chunks(&rows, &ids, &mut damage, progress)?;
         }
-        Ok(Examined { damage, latest: commits.into_iter().last(), rows, ids, bad })
+        Ok(Examined { damage, latest: commits.into_iter().last(), last, rows, ids, bad })
     }
 
     /// Makes a version without what is damaged in the latest one, so that the rest can be read and written again.
     /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
     pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
-        let Examined { damage, latest, mut rows, ids, bad } = self.examine(true, progress)?;
+        let Examined { damage, latest, last, mut rows, ids, bad } = self.examine(true, progress)?;
         if damage.is_empty() {
             return Ok(Repaired::default());
         }
-        let Some(latest) = latest else {
+        let Some((latest, crc32c)) = latest else {
             return Err(self.damaged("commits", "no commit can be read".into()));
         };
         let mut repaired = Repaired { damage, version: None, lost: bad.len() as u64 };
@@ -102,9 +104,9 @@ impl Pack {
             rows[row].entries.remove(entry);
         }
         rows.retain(|row| !row.entries.is_empty() || row.value.is_some());
-        let number = self.log().numbers()?.last().map_or(0, |last| last + 1);
-        let parent =
-            self.log().get(latest.number)?.map(|(found, crc32c)| Link { number: found.number, crc32c });
+        // The next after what was looked at: what others committed since is not undone, but found to be there.
+        let number = last + 1;
+        let parent = Some(Link { number: latest.number, crc32c });
         let message = format!("repair: {} chunks and values are lost", repaired.lost);
         let draft = self.draft(number, parent, Kind::Rollback, &message)?;
         let commit = Commit { parts: self.put_rows(&rows, &ids, 0)?.into_iter().collect(), ..draft };
@@ -115,11 +117,13 @@ impl Pack {
         Ok(repaired)
     }
 
-    /// The commits that can be read, oldest first.
-    fn check_commits(&self, damage: &mut Vec<Damage>) -> Result<Vec<Commit>> {
-        let mut commits: Vec<Commit> = Vec::new();
+    /// The commits that can be read, oldest first, with their checksums; and the number of the last one.
+    fn check_commits(&self, damage: &mut Vec<Damage>) -> Result<(Vec<(Commit, u32)>, u64)> {
+        let mut commits: Vec<(Commit, u32)> = Vec::new();
         let mut before: Option<Link> = None;
-        for number in self.log().numbers()? {
+        let numbers = self.log().numbers()?;
+        let last = numbers.last().copied().unwrap_or(0);
+        for number in numbers {
             let file = Commit::key_of(number)?.to_string();
             match self.log().get(number) {
                 Ok(Some((commit, crc32c))) => {
@@ -134,14 +138,14 @@ impl Pack {
                         damage.push(Damage::file(file, problem));
                     }
                     before = Some(Link { number, crc32c });
-                    commits.push(commit);
+                    commits.push((commit, crc32c));
                 }
                 Ok(None) => {}
                 Err(error @ PackError::Store(_)) => return Err(error),
                 Err(error) => damage.push(Damage::file(file, error.to_string())),
             }
         }
-        Ok(commits)
+        Ok((commits, last))
     }
 
     fn check_part(&self, file: &PartFile, sizes: &BTreeMap<Id, u64>, damage: &mut Vec<Damage>) {
@@ -179,7 +183,7 @@ impl Pack {
     }
 
     /// The rows of the latest version, as far as they can be read: where a part cannot, from the deltas it came from.
-    fn readable(&self, commits: &[Commit], latest: &Commit) -> Result<(Vec<Row>, Vec<Id>)> {
+    fn readable(&self, commits: &[(Commit, u32)], latest: &Commit) -> Result<(Vec<Row>, Vec<Id>)> {
         let whole = |part: &PartFile| -> Option<Arc<Part>> {
             let part = self.parts_cache().get(part).ok()?;
             (0..part.groups()).all(|number| part.group(number).is_ok()).then_some(part)
@@ -189,7 +193,7 @@ impl Pack {
             return merge(&parts, true);
         }
         let mut parts = Vec::new();
-        for (i, commit) in commits.iter().enumerate().rev() {
+        for (i, (commit, _)) in commits.iter().enumerate().rev() {
             match &commit.delta {
                 Some(delta) if i > 0 => parts.extend(whole(delta)),
                 _ => {

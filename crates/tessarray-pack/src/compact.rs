@@ -42,7 +42,7 @@ pub struct Compacted {
 }
 
 impl Pack {
-    /// Rewrites the latest version; see the top of the file. Memory: a batch of 64 MiB, and the catalogue's rows.
+    /// Rewrites the latest version; see the top of the file. Memory: a batch of 16 MiB, and the catalogue's rows.
     /// `progress` is told the chunks that are done and all.
     pub fn compact(&self, message: &str, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted> {
         let base = self.latest()?;

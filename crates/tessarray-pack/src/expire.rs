@@ -1,28 +1,35 @@
 //! Removing versions, and what only they needed.
 //!
 //! 1. The versions to keep are chosen: the latest ones, all that are tagged, and all younger than the retention.
-//! 2. The commit files of the others are deleted, oldest first: from then on nobody can open them.
-//! 3. Files that were named by them and by no version that is kept are deleted; so are files that no version names
-//!    and that are older than the retention, left by writers who were killed. How old a file is is in its name.
+//! 2. `expired.json` is made to say that no number below the latest is given again. Then the commit files of the others
+//!    are deleted, oldest first: from then on nobody can open them.
+//! 3. Tags and versions are looked up again. A version that was tagged meanwhile is put back. Files are deleted that were
+//!    named by the versions that went and are named by none that is there; so are files that no version names, left by
+//!    writers who were killed, once they are older than the retention and than an hour: a transaction that is under way
+//!    has such files. How old a file is is in its name.
 //!
 //! Whoever dies on the way leaves fewer versions, or files that nothing names; both are in order, and the next call
-//! goes on. A reader that has a version open keeps reading it for the length of the retention.
+//! goes on. A reader that has a version open keeps reading it for the length of the retention. A transaction that
+//! began on a version that was expired conflicts.
 
 use crate::Result;
 use crate::commit::Commit;
 use crate::id::Id;
 use crate::pack::Pack;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tessarray_store::{Key, ListEntry, Prefix};
+
+/// Milliseconds for which a file that no version names is taken for a transaction's that is under way.
+const UNDER_WAY: u64 = 3_600_000;
 
 /// What to keep.
 #[derive(Debug, Clone)]
 pub struct Keep {
     /// So many of the latest versions, 1 at least.
     pub versions: usize,
-    /// Everything that was committed, or written, within this time. It must be longer than the longest transaction,
-    /// and than a reader holds a version. Default: a day.
+    /// Everything that was committed, or written, within this time. It must be longer than a reader holds a version,
+    /// and than the longest transaction, which else fails. Default: a day.
     pub retention: Duration,
 }
 
@@ -49,32 +56,51 @@ impl Pack {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let retention = u64::try_from(keep.retention.as_millis()).unwrap_or(u64::MAX);
-        let young = |id: Id| now.saturating_sub(id.millis()) < retention;
-        let commits = self.versions()?;
-        let tagged: BTreeSet<u64> = self.tags()?.into_iter().map(|(_, version)| version).collect();
-        let newest = commits.len().saturating_sub(keep.versions.max(1));
+        let age = |id: Id| now.saturating_sub(id.millis());
         // 1. The transaction's name says when it began.
-        let kept = |(i, commit): &(usize, Commit)| {
-            *i >= newest || tagged.contains(&commit.number) || young(commit.transaction)
+        let commits = self.log().all()?;
+        let tagged = self.tagged_versions()?;
+        let newest = commits.len().saturating_sub(keep.versions.max(1));
+        let stays = |(i, (commit, _)): (usize, &(Commit, u32))| {
+            i >= newest || tagged.contains(&commit.number) || age(commit.transaction) < retention
         };
-        let (kept, gone): (Vec<_>, Vec<_>) = commits.into_iter().enumerate().partition(kept);
-        let mut named = self.named(kept.iter().map(|(_, commit)| commit))?;
-        // A transaction that is under way may compare itself with a delta of a version that is kept.
-        named.extend(kept.iter().filter_map(|(_, commit)| commit.delta.as_ref().map(|file| file.id)));
-        let known = self.named_lightly(gone.iter().map(|(_, commit)| commit));
-        let mut expired = Expired {
-            versions: gone.iter().map(|(_, commit)| commit.number).collect(),
-            ..Expired::default()
-        };
+        let stays: Vec<bool> = commits.iter().enumerate().map(stays).collect();
+        let mut gone: BTreeMap<u64, &Commit> = commits
+            .iter()
+            .zip(&stays)
+            .filter(|(_, stays)| !**stays)
+            .map(|((c, _), _)| (c.number, c))
+            .collect();
+        // The files of one that nothing goes on from may be those of a transaction that tries again.
+        let in_line = |pair: &&[(Commit, u32)]| pair[1].0.follows(pair[0].0.number, pair[0].1);
+        let known: BTreeSet<u64> = commits.windows(2).filter(in_line).map(|pair| pair[0].0.number).collect();
         // 2.
-        for number in &expired.versions {
-            if !dry {
+        if let (false, false, Some((latest, _))) = (dry, gone.is_empty(), commits.last()) {
+            self.log().close(latest.number)?;
+            for number in gone.keys() {
                 self.store().delete(&Commit::key_of(*number)?)?;
             }
         }
         // 3.
+        let mut there: Vec<Commit> = Vec::new();
+        if dry {
+            let stays = commits.iter().zip(&stays).filter(|(_, stays)| **stays);
+            there.extend(stays.map(|((commit, _), _)| commit.clone()));
+        } else {
+            for number in self.tagged_versions()? {
+                if let Some(commit) = gone.remove(&number) {
+                    self.log().put_back(commit)?;
+                }
+            }
+            there = self.versions()?;
+        }
+        let mut named = self.named(there.iter())?;
+        // A transaction that is under way may compare itself with a delta of a version that is there.
+        named.extend(there.iter().filter_map(|commit| commit.delta.as_ref().map(|file| file.id)));
+        let known = self.named_lightly(gone.values().filter(|c| known.contains(&c.number)).copied());
+        let mut expired = Expired { versions: gone.keys().copied().collect(), ..Expired::default() };
         for (key, size, id) in self.files()? {
-            if !named.contains(&id) && (known.contains(&id) || !young(id)) {
+            if !named.contains(&id) && (known.contains(&id) || age(id) >= retention.max(UNDER_WAY)) {
                 if !dry {
                     self.store().delete(&key)?;
                 }

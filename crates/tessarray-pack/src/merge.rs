@@ -74,7 +74,22 @@ pub(crate) fn merge(parts: &[Arc<Part>], bottom: bool) -> Result<(Vec<Row>, Vec<
         }
     }
     rows.sort_by(Row::order);
-    Ok((rows, segments.ids))
+    let ids = in_use(&mut rows, &segments.ids);
+    Ok((rows, ids))
+}
+
+/// The segments that rows name, and no others: a part names what has to stay.
+fn in_use(rows: &mut [Row], ids: &[Id]) -> Vec<Id> {
+    let mut numbers: Vec<Option<i32>> = vec![None; ids.len()];
+    let mut used = Vec::new();
+    for (_, entry) in rows.iter_mut().flat_map(|row| &mut row.entries) {
+        let Ok(old) = usize::try_from(entry.segment) else { continue };
+        entry.segment = *numbers[old].get_or_insert_with(|| {
+            used.push(ids[old]);
+            used.len() as i32 - 1
+        });
+    }
+    used
 }
 
 /// The chunks of one node.

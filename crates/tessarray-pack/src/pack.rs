@@ -173,9 +173,7 @@ impl Pack {
 
     /// All versions that are there, oldest first.
     pub fn versions(&self) -> Result<Vec<Commit>> {
-        let numbers = self.inner.log.numbers()?;
-        let commits = numbers.into_iter().filter_map(|number| self.inner.log.get(number).transpose());
-        commits.map(|commit| commit.map(|(commit, _)| commit)).collect()
+        Ok(self.inner.log.all()?.into_iter().map(|(commit, _)| commit).collect())
     }
 
     /// Begins a transaction on top of the latest version.

@@ -1,6 +1,7 @@
 //! Back to an earlier version: a new version with the earlier one's catalogue.
 
 use crate::commit::{Added, Commit, Kind, Link};
+use crate::id::Id;
 use crate::pack::Pack;
 use crate::{PackError, Result};
 
@@ -10,6 +11,16 @@ impl Pack {
     /// # Errors
     /// Another writer committed at the same time.
     pub fn rollback(&self, version: u64, message: &str) -> Result<u64> {
+        // Tagged, the version and its files stay until the new version names them.
+        let name = format!("rollback-{}", Id::random()?);
+        self.tag(&name, version)?;
+        let done = self.adopt(version, message);
+        self.untag(&name)?;
+        done
+    }
+
+    /// A new version with the catalogue of another.
+    fn adopt(&self, version: u64, message: &str) -> Result<u64> {
         let target = self.version(version)?;
         let (latest, crc) = self.log().latest()?;
         let parent = Some(Link { number: latest.number, crc32c: crc });

@@ -11,11 +11,11 @@ use crate::fetch::segment_key;
 use crate::id::Id;
 use bytes::Bytes;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tessarray_store::{PutMode, Store};
 
 /// Bytes in memory at which a batch is stored.
-const BATCH: usize = 64 << 20;
+const BATCH: usize = 16 << 20;
 /// Objects of so many bytes are stored on their own.
 const LARGE: usize = 4 << 20;
 
@@ -36,6 +36,8 @@ pub(crate) struct Segments {
     store: Arc<dyn Store>,
     batches: RwLock<Vec<Arc<Batch>>>,
     stored: Mutex<Vec<SegmentFile>>,
+    /// Memory of batches that are stored, for the next ones: to touch fresh memory costs as much as to copy into it.
+    spare: Mutex<Vec<Vec<u8>>>,
 }
 
 #[derive(Debug)]
@@ -55,6 +57,10 @@ enum State {
     Stored(Vec<u64>),
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Batch {
     fn new() -> Result<Arc<Self>> {
         let state = State::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
@@ -62,7 +68,14 @@ impl Batch {
     }
 
     /// Takes bytes of a variable, as the batch of this number; `None` where it has enough, or is stored by now.
-    fn append(&self, number: usize, variable: &str, parts: &[&[u8]], length: usize) -> Option<Location> {
+    fn append(
+        &self,
+        number: usize,
+        variable: &str,
+        parts: &[&[u8]],
+        length: usize,
+        spare: &Mutex<Vec<Vec<u8>>>,
+    ) -> Option<Location> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let State::Filling { variables, names, bytes } = &mut *state else { return None };
         if *bytes + length > BATCH {
@@ -73,7 +86,7 @@ impl Batch {
             None => {
                 let next = variables.len() as u32;
                 names.insert(variable.into(), next);
-                variables.push(Vec::new());
+                variables.push(lock(spare).pop().unwrap_or_default());
                 next
             }
         };
@@ -87,7 +100,7 @@ impl Batch {
 
 impl Segments {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, batches: RwLock::default(), stored: Mutex::default() }
+        Self { store, batches: RwLock::default(), stored: Mutex::default(), spare: Mutex::default() }
     }
 
     /// Takes an object of `variable`: the segment it is part of, and where it begins.
@@ -103,7 +116,7 @@ impl Segments {
         let taken = loop {
             let last = batches.len().wrapping_sub(1);
             if let Some(batch) = batches.get(last) {
-                if let Some(location) = batch.append(last, variable, parts, length) {
+                if let Some(location) = batch.append(last, variable, parts, length, &self.spare) {
                     break (batch.id, location);
                 }
                 full = Some(Arc::clone(batch));
@@ -126,19 +139,19 @@ impl Segments {
 
     /// The segments that were stored.
     pub(crate) fn stored(&self) -> Vec<SegmentFile> {
-        self.stored.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.stored).clone()
     }
 
     fn store(&self, id: Id, parts: &[&[u8]]) -> Result<()> {
         self.store.put(&segment_key(id)?, parts, PutMode::Create)?;
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
-        self.stored.lock().unwrap_or_else(PoisonError::into_inner).push(SegmentFile { id, bytes });
+        lock(&self.stored).push(SegmentFile { id, bytes });
         Ok(())
     }
 
     fn flush(&self, batch: &Batch) -> Result<()> {
         let mut state = batch.state.write().unwrap_or_else(PoisonError::into_inner);
-        let State::Filling { variables, .. } = &*state else { return Ok(()) };
+        let State::Filling { variables, .. } = &mut *state else { return Ok(()) };
         let parts: Vec<&[u8]> = variables.iter().map(Vec::as_slice).collect();
         self.store(batch.id, &parts)?;
         let mut offset = 0;
@@ -148,6 +161,9 @@ impl Segments {
             begin
         };
         let begins = parts.iter().map(begin).collect();
+        let mut free = std::mem::take(variables);
+        free.iter_mut().for_each(Vec::clear);
+        lock(&self.spare).append(&mut free);
         *state = State::Stored(begins);
         Ok(())
     }

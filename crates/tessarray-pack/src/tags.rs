@@ -4,6 +4,7 @@ use crate::pack::Pack;
 use crate::time;
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use tessarray_store::{Key, ListEntry, Prefix, PutMode, StoreError};
 
 /// The folder of the tags.
@@ -25,7 +26,16 @@ impl Pack {
         let tag = Tag { version, time: time::now() };
         let text = serde_json::to_vec(&tag).map_err(|error| self.damaged(TAGS, error.to_string()))?;
         self.store().put(&key(name)?, &[&text], PutMode::Create)?;
-        Ok(())
+        // One who expires versions may not have seen the tag. If it is still there, they will, and put it back.
+        self.version(version).map(|_| ()).or_else(|gone| {
+            self.untag(name)?;
+            Err(gone)
+        })
+    }
+
+    /// The versions that have names.
+    pub(crate) fn tagged_versions(&self) -> Result<BTreeSet<u64>> {
+        Ok(self.tags()?.into_iter().map(|(_, version)| version).collect())
     }
 
     /// Takes a name away; `false` where it is none.

@@ -81,9 +81,9 @@ fn lost_answers_of_every_put_make_no_conflict_and_no_double() {
     let pack = create(&store);
     let history = history(100);
     for n in 1..=100 {
-        // The answer to the put of the commit, which is the last call but those of the hint.
+        // The answer to the put of the commit, which is the last call but the look for its parent and those of the hint.
         let count = calls(0);
-        for k in [count - 2, count - 3] {
+        for k in [count - 3, count - 4] {
             fault.set(Some(Fault { when: When::Call(k), effect: Effect::LostResponse }));
             let outcome = commit(&pack, n);
             fault.set(None);

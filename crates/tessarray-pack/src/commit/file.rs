@@ -122,6 +122,11 @@ impl Commit {
         Ok(Key::new(&format!("{COMMITS}/{number:020}.json"))?)
     }
 
+    /// Whether it is the next version after the one of this number and checksum.
+    pub(crate) fn follows(&self, number: u64, crc32c: u32) -> bool {
+        self.parent.as_ref().is_some_and(|parent| (parent.number, parent.crc32c) == (number, crc32c))
+    }
+
     /// The file, and the checksum in it.
     pub(crate) fn encode(&self) -> Result<(Vec<u8>, u32), serde_json::Error> {
         let mut text = serde_json::to_vec(self)?;

@@ -1,11 +1,11 @@
 //! The commit files of a pack: reading them, finding the latest, adding one.
 
-use super::{COMMITS, Commit, LATEST};
+use super::{COMMITS, Commit, EXPIRED, LATEST};
 use crate::id::Id;
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tessarray_store::{Key, ListEntry, Prefix, PutMode, Store, StoreError};
+use tessarray_store::{Key, ListEntry, Prefix, PutMode, Store, StoreError, Update};
 
 /// How many numbers after the hint are tried one by one before the folder is listed.
 const STEPS: u64 = 64;
@@ -13,6 +13,15 @@ const STEPS: u64 = 64;
 #[derive(Serialize, Deserialize)]
 struct Hint {
     number: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Expired {
+    below: u64,
+}
+
+fn below(bytes: &[u8]) -> Option<u64> {
+    serde_json::from_slice::<Expired>(bytes).ok().map(|expired| expired.below)
 }
 
 /// What became of an attempt to add a commit.
@@ -118,12 +127,9 @@ impl Log {
     /// Steps 5 and 6 of the protocol: creates the commit's file, and finds out what became of it.
     pub(crate) fn add(&self, commit: &Commit) -> Result<Added> {
         let key = Commit::key_of(commit.number)?;
-        let (bytes, _) = commit.encode().map_err(|error| self.corrupt(&key, error.to_string()))?;
+        let (bytes, crc) = commit.encode().map_err(|error| self.corrupt(&key, error.to_string()))?;
         let failure = match self.store.put(&key, &[&bytes], PutMode::Create) {
-            Ok(_) => {
-                self.hint(commit.number);
-                return Ok(Added::Yes);
-            }
+            Ok(_) => return self.in_line(commit, crc),
             Err(error) => error,
         };
         match self.get(commit.number) {
@@ -132,8 +138,7 @@ impl Log {
                 if matches!(failure, StoreError::Poisoned { .. }) {
                     return Err(PackError::Unknown { version: commit.number, reason: failure.to_string() });
                 }
-                self.hint(commit.number);
-                Ok(Added::Yes)
+                self.in_line(commit, crc)
             }
             Ok(Some(_)) => Ok(Added::Taken),
             Ok(None) => Err(failure.into()),
@@ -142,6 +147,88 @@ impl Log {
                 reason: format!("{failure}; then, looking for it: {reason}"),
             }),
         }
+    }
+
+    /// Whether a commit whose file was created follows on the latest. Where versions were expired while the transaction
+    /// went on, the number it took is one that was there before; its file is removed again.
+    fn in_line(&self, commit: &Commit, crc: u32) -> Result<Added> {
+        let number = commit.number;
+        let look = || -> Result<bool> {
+            let left_behind = number < self.closed()? && self.left_behind(number, crc)?;
+            if left_behind {
+                self.store.delete(&Commit::key_of(number)?)?;
+            }
+            Ok(left_behind)
+        };
+        match look() {
+            Ok(true) => return Ok(Added::Taken),
+            Ok(false) => self.hint(number),
+            Err(error @ PackError::Unknown { .. }) => return Err(error),
+            Err(error) => return Err(PackError::Unknown { version: number, reason: error.to_string() }),
+        }
+        Ok(Added::Yes)
+    }
+
+    /// The number below which none is given again; where that cannot be read, all are looked at twice.
+    fn closed(&self) -> Result<u64> {
+        let mark = self.store.get(&Key::new(EXPIRED)?)?;
+        Ok(mark.map_or(0, |(bytes, _)| below(&bytes).unwrap_or(u64::MAX)))
+    }
+
+    /// See there. From now on no number below this one is given again.
+    pub(crate) fn close(&self, number: u64) -> Result<()> {
+        let text = serde_json::to_vec(&Expired { below: number }).unwrap_or_default();
+        Ok(self.store.update(&Key::new(EXPIRED)?, true, &mut |old| {
+            let known = old.and_then(|blob| below(&blob.bytes));
+            Ok(if known.is_some_and(|known| known >= number) {
+                Update::Keep
+            } else {
+                Update::Put(vec![&text])
+            })
+        })?)
+    }
+
+    /// Creates the file of a commit that was removed.
+    pub(crate) fn put_back(&self, commit: &Commit) -> Result<()> {
+        let key = Commit::key_of(commit.number)?;
+        let (bytes, _) = commit.encode().map_err(|error| self.corrupt(&key, error.to_string()))?;
+        match self.store.put(&key, &[&bytes], PutMode::Create) {
+            Ok(_) | Err(StoreError::Exists { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// All commits, oldest first, with their checksums: those that were there at one moment.
+    pub(crate) fn all(&self) -> Result<Vec<(Commit, u32)>> {
+        loop {
+            let mut commits = Vec::new();
+            let numbers = self.numbers()?;
+            for &number in &numbers {
+                commits.extend(self.get(number)?);
+            }
+            // Where one was removed meanwhile, later ones may have come that were not listed.
+            if commits.len() == numbers.len() {
+                return Ok(commits);
+            }
+        }
+    }
+
+    /// Whether later versions go on from another commit of this number than the one with this checksum.
+    fn left_behind(&self, number: u64, crc: u32) -> Result<bool> {
+        let numbers = self.numbers()?;
+        if numbers.last().is_none_or(|last| *last <= number) {
+            return Ok(false);
+        }
+        Ok(match self.get(number + 1)? {
+            Some((next, _)) => !next.follows(number, crc),
+            // Versions are expired oldest first: ours would have gone before.
+            None if self.has(number)? => true,
+            None => {
+                let reason =
+                    "it was expired before it was acknowledged, and so was what came after it".into();
+                return Err(PackError::Unknown { version: number, reason });
+            }
+        })
     }
 
     /// Step 7. A failure costs the next reader a listing, and is no failure of the commit.

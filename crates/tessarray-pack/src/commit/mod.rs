@@ -10,7 +10,9 @@
 //! 5. The commit file is created, under a name that says its number: `commits/<number>.json`. The store refuses a name
 //!    that is taken. This is the moment at which the transaction takes place, with all it did.
 //! 6. Where the name is taken, or the answer was lost, the file is read. If it is ours (it names our transaction), the
-//!    commit took place. If it is another's, go to 3. If there is none, the put failed and nothing took place.
+//!    commit took place. If it is another's, go to 3. If there is none, the put failed and nothing took place. A number
+//!    can also be free because its version was expired while the transaction went on: where `expired.json` says that it
+//!    was, and later versions do not follow on ours, our file is removed again; go to 3.
 //! 7. A note of the number is put as `latest.json`, so that the next one to open need not list the folder. It is a
 //!    hint: a reader goes on from it to the last number that is there, and does without where it is missing or wrong.
 //!
@@ -25,5 +27,7 @@ pub(crate) use log::{Added, Log};
 
 /// The folder of the commit files.
 pub(crate) const COMMITS: &str = "commits";
+/// Where it stands which numbers are not given again.
+pub(crate) const EXPIRED: &str = "expired.json";
 /// The hint.
 pub(crate) const LATEST: &str = "latest.json";

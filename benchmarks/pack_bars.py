@@ -1,0 +1,425 @@
+"""The figures that packs are held to, each with its limit, in one table: `.venv/bin/python benchmarks/pack_bars.py`.
+
+Every figure is a ratio to something that ran in the same minute, or a count of bytes; medians of interleaved repeats.
+h5py is used as its own documentation says is fastest for many small datasets (`libver="latest"`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+import tessarray
+
+SMALL = ((2048, (128,)), (2048, (128, 128)), (8192, (256,)))
+Row = tuple[str, str, str, bool | None]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("part", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="of the counts; 1 is what the limits are for"
+    )
+    parser.add_argument("--folder", type=Path, help="where packs are made (default: memory)")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        print(json.dumps(open_and_measure(given.child)))
+        return 0
+    memory = Path("/dev/shm")
+    above = given.folder or (memory if memory.is_dir() else Path(tempfile.gettempdir()))
+    missed = 0
+    for name in given.part or PARTS:
+        with tempfile.TemporaryDirectory(prefix="pack-bars-", dir=above) as folder:
+            for what, found, limit, met in PARTS[name](Path(folder), given.repeats, given.scale):
+                word = "" if met is None else "met" if met else "MISSED"
+                print(f"{what:<62} {found:>30}   {limit:<16} {word}", flush=True)
+                missed += met is False
+    print(f"{missed} limits missed")
+    return 0
+
+
+def scaled(count: int, scale: float) -> int:
+    return max(round(count * scale), 8)
+
+
+def values_of(shape: tuple[int, ...]) -> np.ndarray:
+    return np.random.default_rng(0).random(shape).astype("f4")
+
+
+def size_of(path: Path) -> int:
+    return sum(p.stat().st_size for p in ([path] if path.is_file() else path.rglob("*")) if p.is_file())
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def medians(repeats: int, *turns: Callable[[], dict[str, float]]) -> list[dict[str, float]]:
+    """The medians of what each turn measures; turns alternate."""
+    found: list[list[dict[str, float]]] = [[] for _ in turns]
+    for _ in range(repeats):
+        for turn, into in zip(turns, found, strict=True):
+            into.append(turn())
+    return [{key: statistics.median(one[key] for one in several) for key in several[0]} for several in found]
+
+
+# ---- many small arrays, against h5py
+
+
+class Clock:
+    """Adds up the parts of a loop."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str, float] = {}
+        self.last = time.perf_counter()
+
+    def add(self, name: str) -> None:
+        now = time.perf_counter()
+        self.sums[name] = self.sums.get(name, 0.0) + now - self.last
+        self.last = now
+
+
+def pack_job(path: Path, count: int, shape: tuple[int, ...], durable: bool) -> dict[str, float]:
+    """Create, write, commit; open, read. Seconds in all, and bytes."""
+    values = values_of(shape)
+    begun = time.perf_counter()
+    pack = tessarray.create_pack(path, durable=durable)
+    clock = Clock()
+    with pack.transaction("write") as tx:
+        for i in range(count):
+            array = tx.create_array(f"a{i}", shape=shape, dtype="f4", chunks=shape, compressors=None)
+            clock.add("create")
+            array[...] = values
+            clock.add("write")
+    found = clock.sums | {"write job": time.perf_counter() - begun, "bytes": float(size_of(path))}
+    del pack, tx, array
+    begun = time.perf_counter()
+    pack = tessarray.open_pack(path)
+    root = pack.at(pack.version).root
+    clock = Clock()
+    for i in range(count):
+        opened = root[f"a{i}"]
+        clock.add("open")
+        got = opened[...]
+        clock.add("read")
+    found |= clock.sums | {"read job": time.perf_counter() - begun}
+    assert np.array_equal(got, values)
+    remove(path)
+    return found
+
+
+def h5py_job(path: Path, count: int, shape: tuple[int, ...], durable: bool) -> dict[str, float]:
+    values = values_of(shape)
+    begun = time.perf_counter()
+    file = h5py.File(path, "w", libver="latest")
+    clock = Clock()
+    for i in range(count):
+        array = file.create_dataset(f"a{i}", shape=shape, dtype="f4")
+        clock.add("create")
+        array[...] = values
+        clock.add("write")
+    file.close()
+    if durable:
+        for place in (path, path.parent):
+            descriptor = os.open(place, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+    found = clock.sums | {"write job": time.perf_counter() - begun, "bytes": float(size_of(path))}
+    begun = time.perf_counter()
+    file = h5py.File(path, "r")
+    clock = Clock()
+    for i in range(count):
+        opened = file[f"a{i}"]
+        clock.add("open")
+        got = opened[...]
+        clock.add("read")
+    file.close()
+    found |= clock.sums | {"read job": time.perf_counter() - begun}
+    assert np.array_equal(got, values)
+    remove(path)
+    return found
+
+
+def small(folder: Path, repeats: int, scale: float, durable: bool = False) -> Iterator[Row]:
+    for full, shape in SMALL:
+        count = scaled(full, scale)
+        ours, theirs = medians(
+            repeats,
+            lambda count=count, shape=shape: pack_job(folder / "p.pack", count, shape, durable),
+            lambda count=count, shape=shape: h5py_job(folder / "p.h5", count, shape, durable),
+        )
+        title = f"{count} x {shape}"
+        us = 1e6 / count
+
+        def against(what: str, a: float, b: float, unit: float, name: str, limit: float) -> Row:
+            return (
+                what,
+                f"{a * unit:.1f} against {b * unit:.1f} {name}: {b / a:.2f}",
+                f">= {limit:g}",
+                b >= limit * a,
+            )
+
+        if not durable:
+            a, b = (one["create"] + one["write"] for one in (ours, theirs))
+            yield against(f"{title}: create + write", a, b, us, "us", 4)
+            a, b = (one["open"] + one["read"] for one in (ours, theirs))
+            yield against(f"{title}: open + read", a, b, us, "us", 3)
+            found = f"{ours['bytes'] / count:.0f} against {theirs['bytes'] / count:.0f} B"
+            yield (f"{title}: stored, per array", found, "<= h5py's", ours["bytes"] <= theirs["bytes"])
+        how = "durable" if durable else "accepted"
+        yield against(
+            f"{title}: job, create to {how} close", ours["write job"], theirs["write job"], 1e3, "ms", 4
+        )
+        yield against(f"{title}: job, open to last value", ours["read job"], theirs["read job"], 1e3, "ms", 4)
+
+
+def durable(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    yield from small(folder, repeats, scale, durable=True)
+
+
+# ---- commits
+
+
+def commits(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    """Many commits of one chunk of one small array: the last ones against the first."""
+    count, window = scaled(10_000, scale), scaled(200, scale)
+    pack = tessarray.create_pack(folder / "p.pack", durable=False)
+    with pack.transaction("make") as tx:
+        tx.create_array("a", data=np.zeros(1024, "f4"), chunks=(64,), compressors=None)
+    times, written = [], []
+    given = np.arange(64, dtype="f4")
+    for n in range(count):
+        given[0] = n
+        before = written_bytes()
+        begun = time.perf_counter()
+        with pack.transaction("one chunk") as tx:
+            tx["a"][64 * (n % 16) : 64 * (n % 16) + 64] = given
+        times.append(time.perf_counter() - begun)
+        written.append(written_bytes() - before)
+    # From the 10th on, as many as at the end, so that what falls due now and then falls into both.
+    first, last = times[9 : 9 + window], times[-window:]
+    ratio = statistics.mean(last) / statistics.mean(first)
+    yield (f"commit {count} over commit 10 (means of {window})", f"{ratio:.2f}", "<= 2", ratio <= 2)
+    ratio = statistics.median(last) / statistics.median(first)
+    yield (f"commit {count} over commit 10 (medians of {window})", f"{ratio:.2f}", "<= 2", ratio <= 2)
+    ms = statistics.median(times) * 1e3
+    yield ("one commit, not durable", f"{ms:.2f} ms", "<= 2 ms", ms <= 2)
+    yield ("the slowest commit (it merges parts)", f"{max(times) * 1e3:.1f} ms", "", None)
+    first_bytes, last_bytes = statistics.mean(written[9 : 9 + window]), statistics.mean(written[-window:])
+    found = f"{first_bytes / 1e3:.1f}, {last_bytes / 1e3:.1f} kB"
+    yield ("written by a commit of 256 bytes, first and last ones", found, "", None)
+    begun = time.perf_counter()
+    assert tessarray.open_pack(folder / "p.pack")["a"][0] >= 0
+    yield (
+        f"open after {count} commits, to a value",
+        f"{(time.perf_counter() - begun) * 1e3:.1f} ms",
+        "",
+        None,
+    )
+
+
+def written_bytes() -> int:
+    text = Path("/proc/self/io").read_text() if Path("/proc/self/io").exists() else "wchar: 0"
+    return int(next(line for line in text.splitlines() if line.startswith("wchar")).split()[1])
+
+
+def updates(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    """Small updates of one large sharded array: bytes written over bytes changed."""
+    n = 512
+    pack = tessarray.create_pack(folder / "p.pack", durable=False)
+    with pack.transaction("make") as tx:
+        data = np.random.default_rng(0).random((n, n, 32)).astype("f4")
+        tx.create_array("a", data=data, chunks=(32, 32, 32), shards=(256, 256, 32), compressors=None)
+    chunk = 32**3 * 4
+    for rows in (32, 128, 256):
+        given = np.random.default_rng(1).random((rows, rows, 32)).astype("f4")
+        before = written_bytes()
+        with pack.transaction("a box") as tx:
+            tx["a"][:rows, :rows, :] = given
+        written = written_bytes() - before
+        allowed = 1.1 * given.nbytes + chunk
+        found = f"{written / given.nbytes:.3f} of {given.nbytes / 1e6:.2f} MB"
+        yield (
+            f"update of {(rows // 32) ** 2} inner chunks, bytes written per byte",
+            found,
+            "<= 1.1 + a chunk",
+            written <= allowed,
+        )
+
+
+# ---- a million chunks
+
+
+def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    count = scaled(1_000_000, scale)
+    path = folder / "p.pack"
+    pack = tessarray.create_pack(path, durable=False)
+    begun = time.perf_counter()
+    with pack.transaction("write") as tx:
+        # Chunks of different lengths, so that nothing in the catalogue repeats.
+        array = tx.create_array("a", shape=(count * 32,), dtype="u1", chunks=(32,), compressors="lz4")
+        rng = np.random.default_rng(0)
+        noise = rng.integers(1, 255, (count, 32), dtype="u1")
+        array[...] = np.where(np.arange(32) < rng.integers(1, 33, (count, 1)), noise, 1).ravel()
+    took = time.perf_counter() - begun
+    yield (f"{count} chunks: written, per chunk", f"{took / count * 1e6:.2f} us", "", None)
+    catalogue = size_of(path / "catalogue")
+    yield (
+        f"{count} chunks: catalogue",
+        f"{catalogue / count:.1f} B a chunk",
+        "<= 24 B",
+        catalogue <= 24 * count,
+    )
+    found = [child(path) for _ in range(repeats)]
+    ms = statistics.median(one["open"] for one in found) * 1e3
+    yield (f"{count} chunks: open", f"{ms:.1f} ms", "<= 50 ms", ms <= 50)
+    ms = statistics.median(one["value"] for one in found) * 1e3
+    yield (f"{count} chunks: open to a value", f"{ms:.1f} ms", "", None)
+    mb = statistics.median(one["memory"] for one in found) / 1e6
+    yield (f"{count} chunks: memory of open and a value", f"{mb:.1f} MB", "<= 100 MB", mb <= 100)
+
+
+def child(path: Path) -> dict[str, float]:
+    """Opens in a fresh process."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--child", str(path)], capture_output=True, text=True, check=True
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def open_and_measure(path: str) -> dict[str, float]:
+    before = resident()
+    begun = time.perf_counter()
+    pack = tessarray.open_pack(path)
+    at = pack.at(pack.version)
+    opened = time.perf_counter() - begun
+    array = at["a"]
+    assert array[len(array) // 2] > 0
+    value = time.perf_counter() - begun
+    return {"open": opened, "value": value, "memory": float(resident() - before)}
+
+
+def resident() -> int:
+    """Bytes of this process in memory; where the system does not say, the most there ever were."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+# ---- one large array, against a plain directory
+
+
+def large(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    n = scaled(512, scale ** (1 / 3))
+    data = np.random.default_rng(0).integers(0, 4096, (n, n, n)).astype("u2")
+    layout = {"chunks": (32, 32, 32), "shards": (256, 256, 256)}
+
+    def pack() -> dict[str, float]:
+        path = folder / "p.pack"
+        begun = time.perf_counter()
+        made = tessarray.create_pack(path, durable=False)
+        with made.transaction("write") as tx:
+            tx.create_array("a", shape=data.shape, dtype="u2", **layout)[...] = data
+        wrote = time.perf_counter() - begun
+        begun = time.perf_counter()
+        got = tessarray.open_pack(path)["a"][...]
+        read = time.perf_counter() - begun
+        assert np.array_equal(got, data)
+        remove(path)
+        return {"write": wrote, "read": read}
+
+    def plain() -> dict[str, float]:
+        path = folder / "p.zarr"
+        begun = time.perf_counter()
+        tessarray.create_array(path, shape=data.shape, dtype="u2", **layout)[...] = data
+        wrote = time.perf_counter() - begun
+        begun = time.perf_counter()
+        got = tessarray.open(path)[...]
+        read = time.perf_counter() - begun
+        assert np.array_equal(got, data)
+        remove(path)
+        return {"write": wrote, "read": read}
+
+    ours, theirs, again = medians(repeats, pack, plain, plain)
+    for what in ("write", "read"):
+        noise = abs(again[what] / theirs[what] - 1)
+        ratio = ours[what] / theirs[what]
+        found = f"{ours[what] * 1e3:.0f} against {theirs[what] * 1e3:.0f} ms: {ratio:.3f} (noise {noise:.3f})"
+        yield (f"{data.nbytes / 1e6:.0f} MB sharded, {what}", found, "<= 1.1", ratio <= 1.1)
+
+
+def flat(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    """Time an array from 10^3 to 10^6 arrays, in transactions of 10^5 at most."""
+    first: dict[str, float] | None = None
+    shape = (32,)
+    values = values_of(shape)
+    for full in (1_000, 10_000, 100_000, 1_000_000):
+        count = scaled(full, scale)
+        path = folder / "p.pack"
+        pack = tessarray.create_pack(path, durable=False)
+        begun = time.perf_counter()
+        for start in range(0, count, 100_000):
+            with pack.transaction("write") as tx:
+                for i in range(start, min(start + 100_000, count)):
+                    tx.create_array(
+                        f"g{i // 1000}/a{i}", shape=shape, dtype="f4", chunks=shape, compressors=None
+                    )[...] = values
+        wrote = (time.perf_counter() - begun) / count
+        del tx
+        read = read_arrays(path, range(min(count, 100_000)))
+        cold = read_arrays(path, np.random.default_rng(0).integers(0, count, min(count, 10_000)).tolist())
+        found = {"write": wrote, "read": read}
+        first = first or found
+        text = f"{wrote * 1e6:.0f}, {read * 1e6:.0f} us, {size_of(path) / count:.0f} B"
+        ratio = max(found[key] / first[key] for key in found)
+        yield (f"{count} arrays: write, open + read, stored", text, "<= 1.5 x first", ratio <= 1.5)
+        text = f"{cold * 1e6:.0f} us"
+        yield (f"{count} arrays: open + read of 10,000 random ones, from scratch", text, "", None)
+        remove(path)
+
+
+def read_arrays(path: Path, numbers: Iterable[int]) -> float:
+    """Seconds an array, from the opening of the pack to the last value."""
+    begun = time.perf_counter()
+    pack = tessarray.open_pack(path)
+    root = pack.at(pack.version).root
+    done = 0
+    for i in numbers:
+        assert root[f"g{i // 1000}/a{i}"][...].size
+        done += 1
+    return (time.perf_counter() - begun) / done
+
+
+PARTS: dict[str, Callable[[Path, int, float], Iterator[Row]]] = {
+    "small": small,
+    "durable": durable,
+    "commits": commits,
+    "updates": updates,
+    "million": million,
+    "large": large,
+    "flat": flat,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
