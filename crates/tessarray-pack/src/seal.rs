@@ -1,9 +1,15 @@
 //! The checksum of a chunk: of its bytes, and of what they are said to be.
 //!
-//! It goes on over the array's own number, the coordinates of the object, the place in it, and the segment (which is
-//! one transaction's), so that a chunk that is right but somewhere else, or from another time, is not taken for it.
+//! It goes over a hash of the bytes, the array's own number, the coordinates of the object, the place in it, and the
+//! segment (which is one transaction's), so that a chunk that is right but somewhere else, or from another time, is not
+//! taken for it.
+//!
+//! The bytes are hashed with XXH3, not with a CRC: that of bytes which end in their own CRC, as those of most chunks do,
+//! is the same whatever they are.
 
 use crate::id::Id;
+use std::hash::Hasher;
+use twox_hash::XxHash3_64;
 
 /// What a chunk is.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +24,15 @@ pub(crate) struct Chunk<'a> {
 
 /// The checksum of a chunk that lies in `segment`.
 pub(crate) fn of_chunk(parts: &[&[u8]], chunk: Chunk<'_>, segment: Id) -> u32 {
-    let mut crc = parts.iter().fold(0, |crc, part| crc32c::crc32c_append(crc, part));
-    crc = crc32c::crc32c_append(crc, segment.bytes());
+    let hash = match parts {
+        [one] => XxHash3_64::oneshot(one),
+        _ => {
+            let mut hasher = XxHash3_64::new();
+            parts.iter().for_each(|part| hasher.write(part));
+            hasher.finish()
+        }
+    };
+    let mut crc = of_hash(hash, segment);
     let mut rest = [0u8; 16];
     rest[..8].copy_from_slice(&chunk.node.to_le_bytes());
     rest[8..].copy_from_slice(&chunk.inner.to_le_bytes());
@@ -29,8 +42,11 @@ pub(crate) fn of_chunk(parts: &[&[u8]], chunk: Chunk<'_>, segment: Id) -> u32 {
 
 /// The checksum of the value of a key that lies in `segment`.
 pub(crate) fn of_value(bytes: &[u8], key: &str, segment: Id) -> u32 {
-    let crc = crc32c::crc32c_append(crc32c::crc32c(bytes), segment.bytes());
-    crc32c::crc32c_append(crc, key.as_bytes())
+    crc32c::crc32c_append(of_hash(XxHash3_64::oneshot(bytes), segment), key.as_bytes())
+}
+
+fn of_hash(hash: u64, segment: Id) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&hash.to_le_bytes()), segment.bytes())
 }
 
 #[cfg(test)]
@@ -48,6 +64,8 @@ mod tests {
         assert_ne!(seal, of_chunk(&[b"abc"], Chunk { node: 2, ..chunk }, one));
         assert_ne!(seal, of_chunk(&[b"abc"], Chunk { at: &[1, 0], ..chunk }, one));
         assert_ne!(seal, of_chunk(&[b"abc"], Chunk { inner: 3, ..chunk }, one));
+        let ended = |bytes: &[u8]| of_chunk(&[bytes, &crc32c::crc32c(bytes).to_le_bytes()], chunk, one);
+        assert_ne!(ended(b"abc"), ended(b"abd"), "a CRC would be the same");
         assert_ne!(of_value(b"abc", "k", one), of_value(b"abc", "l", one));
     }
 }
