@@ -5,6 +5,7 @@
 
 mod array;
 mod cache;
+mod crew;
 mod documents;
 mod error;
 mod execute;

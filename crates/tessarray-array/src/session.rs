@@ -2,10 +2,11 @@
 //! [`Session`], of which there may be several.
 
 use crate::cache::IndexCache;
+use crate::crew;
 use crate::error::{ArrayError, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
 use tessarray_meta::Limits;
@@ -96,7 +97,7 @@ impl Session {
         SessionBuilder::default()
     }
 
-    /// Worker threads of this session.
+    /// Threads that work on one call: the caller's, and workers.
     pub fn threads(&self) -> usize {
         self.shared.threads
     }
@@ -126,55 +127,61 @@ impl Session {
     /// Runs a job on the worker threads, where rayon's parallel iterators use all of them; on the caller's own
     /// thread where the session has only one, or the caller is a worker already.
     pub fn run<R: Send>(&self, job: impl FnOnce() -> R + Send) -> Result<R> {
+        let pool = self.pool()?;
+        // A worker of some other rayon pool would run that pool's jobs while it waits, and one of them may want a lock
+        // that this call holds; a thread of its own just waits.
+        if rayon::current_thread_index().is_some() && pool.current_thread_index().is_none() {
+            let waited = std::thread::scope(|scope| scope.spawn(|| pool.install(job)).join());
+            return waited.map_err(|panic| std::panic::resume_unwind(panic));
+        }
+        Ok(pool.install(job))
+    }
+
+    fn pool(&self) -> Result<&ThreadPool> {
         let threads = self.shared.threads;
         let pool = self.process().pool.get_or_init(|| {
             let name = |i| format!("tessarray-{i}");
             ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|e| e.to_string())
         });
-        match pool {
-            // A worker of some other rayon pool would run that pool's jobs while it waits, and one of them may want a
-            // lock that this call holds; a thread of its own just waits.
-            Ok(pool) if rayon::current_thread_index().is_some() && pool.current_thread_index().is_none() => {
-                let waited = std::thread::scope(|scope| scope.spawn(|| pool.install(job)).join());
-                waited.map_err(|panic| std::panic::resume_unwind(panic))
-            }
-            Ok(pool) => Ok(pool.install(job)),
-            Err(reason) => Err(ArrayError::Threads { threads, reason: reason.clone() }),
+        pool.as_ref().map_err(|reason| ArrayError::Threads { threads, reason: reason.clone() })
+    }
+
+    /// Runs jobs `0..count`, each once, on the caller's thread and on workers, which never makes the caller wait for a
+    /// worker that is busy. The first error ends it: jobs under way are done, no others are begun.
+    pub(crate) fn share(&self, count: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
+        if count < 2 || self.threads() == 1 {
+            return (0..count).try_for_each(job);
         }
+        let failure = Mutex::new(None);
+        // More jobs than have numbers go in groups.
+        let group = count.div_ceil(u64::from(u32::MAX));
+        let groups = count.div_ceil(group) as u32;
+        crew::share(self.pool()?, self.threads() - 1, groups, &|number| {
+            let begin = u64::from(number) * group;
+            let done = (begin..(begin + group).min(count)).try_for_each(&job);
+            let done = done.map_err(|error| {
+                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            });
+            done.is_ok()
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Whether the caller is one of this session's workers.
-    pub(crate) fn on_worker(&self) -> bool {
-        matches!(self.process().pool.get(), Some(Ok(pool)) if pool.current_thread_index().is_some())
-    }
-
-    /// Runs `n` numbered jobs on threads made for them, in order of their number, and gives the results in that order.
-    ///
-    /// For work under a store lock: it must not wait for the pool, whose workers may all be waiting for the lock.
-    pub(crate) fn fan_out<T: Send>(
+    /// The same for jobs with results, which are given in the order of their numbers.
+    pub(crate) fn collect<T: Send>(
         &self,
-        n: usize,
+        count: usize,
         job: impl Fn(usize) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let next = AtomicUsize::new(0);
-        let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..n).map(|_| None).collect());
-        let work = || {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= n {
-                    return;
-                }
-                let result = job(i);
-                results.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(result);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads().min(n) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+        let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+        self.share(count as u64, |number| {
+            let number = number as usize;
+            let result = job(number)?;
+            *slots[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            Ok(())
+        })?;
+        let take = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(slots.into_iter().filter_map(take).collect())
     }
 
     /// A number that no other array handle of this session has.

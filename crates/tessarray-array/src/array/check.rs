@@ -6,7 +6,7 @@ use crate::execute::{child_at, with_scratch};
 use tessarray_buffer::Arena;
 use tessarray_codec::sharding::Sharding;
 use tessarray_codec::{Chain, CodecError};
-use tessarray_store::StoreError;
+use tessarray_store::{Key, StoreError};
 
 /// What kind of damage, or litter, was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,41 +68,34 @@ impl Array {
     /// Reads every stored object and reports what is wrong with it. Verifies shard indexes and checksums; with
     /// `deep`, decodes every chunk too. Memory: one object a worker.
     pub fn check(&self, deep: bool) -> Result<Vec<Finding>> {
-        use rayon::prelude::*;
-        let grid = self.metadata().grid_shape();
         let stored = self.stored()?;
-        let state = self.state();
-        let findings: Vec<Vec<Finding>> = self.inner.session.run(|| {
-            stored
-                .par_iter()
-                .map(|(key, at, _)| {
-                    if at.iter().zip(&grid).any(|(at, count)| at >= count) {
-                        let message = format!("chunk {at:?} is outside the grid {grid:?}");
-                        return vec![finding(
-                            FindingKind::OutOfBounds,
-                            key.as_str(),
-                            Some(at.clone()),
-                            None,
-                            message,
-                        )];
-                    }
-                    let mut found = Vec::new();
-                    match self.inner.store.get(key) {
-                        Ok(Some((bytes, _))) => {
-                            let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
-                            match state.layout.levels.first() {
-                                None => checker.chunk(state.layout.leaf(), &bytes, at, 0),
-                                Some(sharding) => checker.shard(sharding, &bytes, at, 0),
-                            }
-                        }
-                        Ok(None) => {}
-                        Err(error) => found.push(unreadable(key.as_str(), at, &error)),
-                    }
-                    found
-                })
-                .collect()
+        let findings = self.inner.session.collect(stored.len(), |number| {
+            let (key, at, _) = &stored[number];
+            Ok(self.check_object(key, at, deep))
         })?;
         Ok(findings.into_iter().flatten().collect())
+    }
+
+    fn check_object(&self, key: &Key, at: &[u64], deep: bool) -> Vec<Finding> {
+        let grid = self.metadata().grid_shape();
+        if at.iter().zip(&grid).any(|(at, count)| at >= count) {
+            let message = format!("chunk {at:?} is outside the grid {grid:?}");
+            return vec![finding(FindingKind::OutOfBounds, key.as_str(), Some(at.to_vec()), None, message)];
+        }
+        let mut found = Vec::new();
+        match self.inner.store.get(key) {
+            Ok(Some((bytes, _))) => {
+                let state = self.state();
+                let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
+                match state.layout.levels.first() {
+                    None => checker.chunk(state.layout.leaf(), &bytes, at, 0),
+                    Some(sharding) => checker.shard(sharding, &bytes, at, 0),
+                }
+            }
+            Ok(None) => {}
+            Err(error) => found.push(unreadable(key.as_str(), at, &error)),
+        }
+        found
     }
 }
 

@@ -114,7 +114,7 @@ impl<'a> ObjectEncoder<'a> {
             let share = total.div_ceil(4 * self.target.session.threads() as u64).max(1);
             let ranges: Vec<Range<u64>> =
                 (0..total).step_by(share as usize).map(|begin| begin..(begin + share).min(total)).collect();
-            self.target.session.fan_out(ranges.len(), |i| self.piece(&job, ranges[i].clone()))?
+            self.target.session.collect(ranges.len(), |i| self.piece(&job, ranges[i].clone()))?
         } else {
             vec![self.piece(&job, 0..total)?]
         };

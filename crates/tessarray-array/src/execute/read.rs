@@ -7,8 +7,9 @@
 //!    and its batch starts again at step 2, without the cache.
 //! 5. Each leaf is decoded as its bytes arrive.
 //!
-//! On local stores every worker does steps 2 to 5 for one object at a time, reading for itself. Elsewhere one thread
-//! sends large batches and the store's own threads decode.
+//! On local stores every thread does steps 2 to 5 for one object at a time, reading for itself; where there are few
+//! objects, one does steps 2 and 3 for all of them, and the rest is shared range by range. Elsewhere one thread sends
+//! large batches and the store's own threads decode.
 
 use super::decode::LeafDecoder;
 use super::indexes::{ObjectLeaves, resolve};
@@ -16,14 +17,13 @@ use super::with_scratch;
 use crate::error::{ArrayError, Result};
 use crate::plan::{Cell, Child, Leaf, Picks, Span, merge};
 use crate::target::Target;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use tessarray_buffer::{Arena, OutputView};
 use tessarray_grid::Selection;
 use tessarray_store::{Blob, ByteRange, ReadRequest, StoreError};
 
-/// Work below this many decoded bytes stays on the caller's thread: handing it over costs more than it saves.
+/// Work below this many decoded bytes stays on the caller's thread: to wake another costs more than it saves.
 const SMALL: u64 = 96 << 10;
 /// Objects whose requests go to a remote store together.
 const REMOTE_BATCH: u64 = 256;
@@ -64,10 +64,11 @@ pub(crate) fn read(
         });
         return result;
     }
-    let inside = objects.len() < 8 * threads as u64;
-    target.session.run(|| {
-        (0..objects.len()).into_par_iter().try_for_each(|i| reader.batch(&[objects.get(i)], inside))
-    })?
+    if target.layout.levels.is_empty() || objects.len() >= 8 * threads as u64 {
+        return target.session.share(objects.len(), |i| reader.batch(&[objects.get(i)], false));
+    }
+    let few: Vec<Child> = (0..objects.len()).map(|i| objects.get(i)).collect();
+    reader.batch(&few, true)
 }
 
 struct Reader<'a> {
@@ -146,8 +147,10 @@ impl Reader<'_> {
         if !parallel || units.len() < 2 {
             return self.units(&resolved, &units);
         }
-        let share = units.len().div_ceil(4 * self.target.session.threads());
-        units.par_chunks(share.max(1)).try_for_each(|units| self.units(&resolved, units))
+        let session = self.target.session;
+        let shares: Vec<&[Unit<'_>]> =
+            units.chunks(units.len().div_ceil(4 * session.threads()).max(1)).collect();
+        session.share(shares.len() as u64, |i| self.units(&resolved, shares[i as usize]))
     }
 
     fn units(&self, objects: &[ObjectLeaves], units: &[Unit<'_>]) -> Result<()> {

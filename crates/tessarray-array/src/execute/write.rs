@@ -7,7 +7,8 @@
 //!    decoded and overlaid, the rest are encoded from the input.
 //! 4. Chunks that hold nothing but the fill value are not stored; an object without any is deleted.
 //!
-//! No thread waits for the worker pool while it holds a key's lock, since all workers may be waiting for that lock.
+//! A thread that holds a key's lock never waits for a worker that has not begun, since all workers may be waiting for
+//! that lock (see [`crate::crew`]).
 //!
 //! Each worker holds one encoded object and one decoded inner chunk. Where there are fewer objects than workers, the
 //! workers share the inner chunks of one object instead.
@@ -16,7 +17,6 @@ use super::encode::{Encoded, ObjectEncoder};
 use crate::error::Result;
 use crate::plan::{Child, Picks};
 use crate::target::Target;
-use rayon::prelude::*;
 use tessarray_buffer::{Arena, InputView};
 use tessarray_grid::Selection;
 use tessarray_store::{PutMode, Update};
@@ -40,17 +40,11 @@ pub(crate) fn write(
     let threads = target.session.threads() as u64;
     let bytes = picks.leaf_count().saturating_mul(target.layout.leaf_bytes() as u64);
     let n = objects.len();
-    // A worker of our own pool may hold a key (an append in a job of the user's): it must not wait for other jobs.
-    if threads == 1 || bytes <= SMALL || target.session.on_worker() {
+    if threads == 1 || bytes <= SMALL {
         return (0..n).try_for_each(|i| object(target, &encoder, &objects.get(i), false));
     }
     let whole_rounds = n - n % threads;
-    if whole_rounds > 0 {
-        target.session.run(|| {
-            let rounds = (0..whole_rounds).into_par_iter();
-            rounds.try_for_each(|i| object(target, &encoder, &objects.get(i), false))
-        })??;
-    }
+    target.session.share(whole_rounds, |i| object(target, &encoder, &objects.get(i), false))?;
     (whole_rounds..n).try_for_each(|i| object(target, &encoder, &objects.get(i), true))
 }
 

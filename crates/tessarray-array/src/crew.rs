@@ -1,0 +1,280 @@
+//! Numbered jobs, shared between the thread that has them and the workers of a pool.
+//!
+//! 1. The jobs are cut into runs, one for each who may work. The caller asks workers to help, and begins at once with
+//!    the first run itself.
+//! 2. A worker that wakes *joins* the crew and takes a run that nobody works on, from its beginning. When that is done
+//!    it takes jobs from the ends of others' runs until none are left, and leaves. So neighbours are mostly one
+//!    thread's: two that write into one page of fresh memory both pay for it.
+//! 3. When the caller finds no job left, it closes the crew: who has not joined by now never will. It waits for those
+//!    who have.
+//!
+//! So nobody waits for a worker that has not begun. To wake a thread can take longer than to decode several inner
+//! chunks, so that a small read loses little by being shared; and where all workers wait for a lock that the caller
+//! holds, it does all of the work.
+
+use rayon::ThreadPool;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
+
+/// Set in [`Crew::inside`] when the crew is closed.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+/// How often the caller looks for the last helper to leave before it sleeps.
+const LOOKS: usize = 2000;
+
+/// Does job `i`; `false` where no more are to be begun.
+type Job<'a> = &'a (dyn Fn(u32) -> bool + Sync);
+
+/// Runs jobs `0..count`, each once unless one says that it was the last, on the caller's thread and on up to `helpers`
+/// workers. A job's panic is passed on, once nobody works any more.
+pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, job: Job<'_>) {
+    let helpers = helpers.min((count as usize).saturating_sub(1));
+    let job: *const (dyn Fn(u32) -> bool + Sync + '_) = job;
+    // SAFETY: only the lifetime changes. The pointer is followed by members alone (see `Crew::work`), and this function
+    // does not return, nor unwind, before all have left (`Closing`).
+    let job = unsafe {
+        std::mem::transmute::<
+            *const (dyn Fn(u32) -> bool + Sync + '_),
+            *const (dyn Fn(u32) -> bool + Sync + 'static),
+        >(job)
+    };
+    let crew = Arc::new(Crew {
+        job: Erased(job),
+        runs: Run::cut(count, helpers as u32 + 1),
+        // The first run is the caller's.
+        members: AtomicUsize::new(1),
+        inside: AtomicUsize::new(0),
+        caller: thread::current(),
+        panic: Mutex::default(),
+    });
+    for _ in 0..helpers {
+        let crew = Arc::clone(&crew);
+        pool.spawn(move || crew.help());
+    }
+    {
+        let _closing = Closing(&crew);
+        // SAFETY: the caller is a member until `_closing` is dropped, which is after this.
+        unsafe { crew.work(0) };
+    }
+    let panicked = crew.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(panicked) = panicked {
+        resume_unwind(panicked);
+    }
+}
+
+/// Jobs that follow each other and that nobody has taken: the first in the upper half, the end in the lower.
+struct Run(AtomicU64);
+
+impl Run {
+    fn new(begin: u32, end: u32) -> Self {
+        Self(AtomicU64::new(Self::pack(begin, end)))
+    }
+
+    fn pack(begin: u32, end: u32) -> u64 {
+        u64::from(begin) << 32 | u64::from(end)
+    }
+
+    /// Jobs `0..count` in so many runs, of about one length.
+    fn cut(count: u32, runs: u32) -> Box<[Self]> {
+        let at = |i: u32| (u64::from(count) * u64::from(i) / u64::from(runs)) as u32;
+        (0..runs).map(|i| Self::new(at(i), at(i + 1))).collect()
+    }
+
+    /// Takes the first job, or the last.
+    fn take(&self, first: bool) -> Option<u32> {
+        let take = |run: u64| {
+            let (begin, end) = ((run >> 32) as u32, run as u32);
+            (begin < end).then(|| if first { Self::pack(begin + 1, end) } else { Self::pack(begin, end - 1) })
+        };
+        let was = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(if first { (was >> 32) as u32 } else { was as u32 - 1 })
+    }
+}
+
+struct Crew {
+    job: Erased,
+    runs: Box<[Run]>,
+    /// How many ever joined, the caller too.
+    members: AtomicUsize,
+    /// Helpers who joined and have not left, and [`CLOSED`].
+    inside: AtomicUsize,
+    caller: Thread,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+struct Erased(*const (dyn Fn(u32) -> bool + Sync + 'static));
+
+// SAFETY: what it points to is `Sync`, and it is followed only while that is borrowed.
+unsafe impl Send for Erased {}
+// SAFETY: as above.
+unsafe impl Sync for Erased {}
+
+impl Crew {
+    /// Takes the jobs of a run, then those of others.
+    ///
+    /// # Safety
+    /// The calling thread is the one in [`share`], or has joined and not left.
+    unsafe fn work(&self, own: usize) {
+        // SAFETY: `share` waits for members, and the job outlives it.
+        let job = unsafe { &*self.job.0 };
+        let runs = self.runs.len();
+        for other in 0..runs {
+            let run = &self.runs[(own + other) % runs];
+            while let Some(number) = run.take(other == 0) {
+                if !job(number) {
+                    return self.stop();
+                }
+            }
+        }
+    }
+
+    /// No more jobs are begun.
+    fn stop(&self) {
+        self.runs.iter().for_each(|run| run.0.store(0, Ordering::Relaxed));
+    }
+
+    fn help(&self) {
+        let join = |inside| (inside & CLOSED == 0).then_some(inside + 1);
+        if self.inside.fetch_update(Ordering::AcqRel, Ordering::Acquire, join).is_err() {
+            return;
+        }
+        let own = self.members.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: joined above, leaves below.
+        if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| unsafe { self.work(own) })) {
+            self.stop();
+            *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panicked);
+        }
+        if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
+            self.caller.unpark();
+        }
+    }
+}
+
+/// Closes the crew when the caller is done, or unwinds, and waits for the helpers.
+struct Closing<'a>(&'a Crew);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        let Self(crew) = *self;
+        // After a panic of the caller's own, nothing more is begun.
+        crew.stop();
+        crew.inside.fetch_or(CLOSED, Ordering::AcqRel);
+        let mut looks = 0;
+        while crew.inside.load(Ordering::Acquire) != CLOSED {
+            looks += 1;
+            if looks < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                thread::park();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::ThreadPoolBuilder;
+    use std::sync::atomic::AtomicU32;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    const SIZES: [u32; 5] = [0, 1, 2, 5, if cfg!(miri) { 9 } else { 1000 }];
+    const ROUNDS: usize = if cfg!(miri) { 3 } else { 300 };
+
+    fn pool() -> ThreadPool {
+        ThreadPoolBuilder::new().num_threads(3).build().unwrap()
+    }
+
+    #[test]
+    fn each_job_is_done_once() {
+        let pool = pool();
+        for _ in 0..ROUNDS {
+            for count in SIZES {
+                let done: Vec<AtomicU32> = (0..count).map(|_| AtomicU32::new(0)).collect();
+                share(&pool, 2, count, &|i| {
+                    done[i as usize].fetch_add(1, Ordering::Relaxed);
+                    true
+                });
+                assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn helpers_help() {
+        let pool = pool();
+        // Each job waits for the other: one thread alone would wait for ever.
+        let barrier = std::sync::Barrier::new(2);
+        share(&pool, 1, 2, &|_| {
+            barrier.wait();
+            true
+        });
+    }
+
+    #[test]
+    fn the_caller_does_not_wait_for_workers_that_are_busy() {
+        let pool = pool();
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        for _ in 0..3 {
+            let held = Arc::clone(&held);
+            pool.spawn(move || {
+                let _ = held.lock().unwrap().recv_timeout(Duration::from_secs(60));
+            });
+        }
+        let done = AtomicU32::new(0);
+        share(&pool, 2, 10, &|_| {
+            done.fetch_add(1, Ordering::Relaxed);
+            true
+        });
+        assert_eq!(done.into_inner(), 10);
+        drop(release);
+    }
+
+    #[test]
+    fn a_job_that_says_so_is_the_last() {
+        let pool = pool();
+        let done = AtomicU32::new(0);
+        share(&pool, 2, 100_000, &|_| {
+            std::thread::yield_now();
+            done.fetch_add(1, Ordering::Relaxed) < 5
+        });
+        assert!(done.into_inner() < 100, "those under way end, and no others begin");
+    }
+
+    #[test]
+    fn a_panic_of_any_job_is_passed_on_when_nobody_works_any_more() {
+        let pool = pool();
+        for bad in [0, 1, 7] {
+            let working = AtomicU32::new(0);
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                share(&pool, 2, 8, &|i| {
+                    working.fetch_add(1, Ordering::SeqCst);
+                    std::thread::yield_now();
+                    working.fetch_sub(1, Ordering::SeqCst);
+                    assert_ne!(i, bad, "this one panics");
+                    true
+                });
+            }));
+            assert!(caught.is_err());
+            assert_eq!(working.into_inner(), 0);
+        }
+    }
+
+    #[test]
+    fn workers_may_share_jobs_of_their_own() {
+        let pool = pool();
+        let done = AtomicU32::new(0);
+        share(&pool, 2, 8, &|_| {
+            share(&pool, 2, 8, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+                true
+            });
+            true
+        });
+        assert_eq!(done.into_inner(), 64);
+    }
+}
