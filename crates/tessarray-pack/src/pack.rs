@@ -137,7 +137,7 @@ impl Pack {
         let seen = self.current().clone();
         if let Some(snapshot) = seen {
             let number = snapshot.commit().number;
-            if !self.inner.log.has(number + 1)? && self.inner.log.has(number)? {
+            if !self.inner.log.has(number + 1)? && number >= self.inner.log.closed()? {
                 return Ok(PackVersion { snapshot });
             }
         }

@@ -62,7 +62,11 @@ impl Store for Disk {
     }
 
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
-        self.inner.update(key, read, decide)
+        self.inner.update(key, read, decide)?;
+        if let Some((bytes, _)) = self.inner.get(key)? {
+            self.note(Write::Put(key.clone(), bytes.to_vec(), self.durable));
+        }
+        Ok(())
     }
 
     fn delete(&self, key: &Key) -> Result<bool> {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::sync::Arc;
-use tessarray_pack::{Pack, PackError, PackOptions};
+use tessarray_pack::{Keep, Pack, PackError, PackOptions};
 use tessarray_store::{Key, MemoryStore, Prefix, PutMode, Store, StoreError};
 
 fn pack() -> Pack {
@@ -129,4 +129,43 @@ fn a_thousand_commits_keep_everything_in_few_parts() {
     }
     assert_eq!(store.list(&Prefix::root()).unwrap().len(), 1000);
     assert_eq!(pack.versions().unwrap().len(), 1001);
+}
+
+#[test]
+fn the_latest_version_is_found_past_what_was_expired() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let pack = Pack::create(Arc::clone(&store), PackOptions::default()).unwrap();
+    let commit = |pack: &Pack, n: u8| {
+        let transaction = pack.begin().unwrap();
+        transaction.store().put(&key("k"), &[&[n]], PutMode::Overwrite).unwrap();
+        transaction.commit("one").unwrap()
+    };
+    let open = || Pack::open(Arc::clone(&store), PackOptions::default()).unwrap();
+    commit(&pack, 1);
+    let hint = store.get(&key("latest.json")).unwrap().unwrap().0;
+    // It has seen version 1, which stays, while those after it go.
+    let old = open();
+    old.tag("first", 1).unwrap();
+    assert_eq!(old.latest().unwrap().number(), 1);
+    let began = old.begin().unwrap();
+    began.store().put(&key("other"), &[&[9]], PutMode::Overwrite).unwrap();
+    for n in 2..=5 {
+        commit(&pack, n);
+    }
+    let keep = Keep { versions: 1, retention: std::time::Duration::ZERO };
+    assert_eq!(pack.expire(&keep, false).unwrap().versions, [0, 2, 3, 4]);
+    assert_eq!(old.latest().unwrap().number(), 5);
+    // Lost with the power, or never right.
+    for hint in [Some(&hint[..]), Some(b"torn"), None] {
+        match hint {
+            Some(hint) => drop(store.put(&key("latest.json"), &[hint], PutMode::Overwrite).unwrap()),
+            None => drop(store.delete(&key("latest.json")).unwrap()),
+        }
+        assert_eq!(open().latest().unwrap().number(), 5);
+    }
+    // Its number is free, and is not given to it.
+    assert!(matches!(began.commit("late"), Err(PackError::Conflict { .. })));
+    assert_eq!(open().versions().unwrap().len(), 2);
+    assert_eq!(commit(&old, 6), Some(6));
+    assert_eq!(read(&open().latest().unwrap().store(), "k"), Some(vec![6]));
 }

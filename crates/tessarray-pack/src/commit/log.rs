@@ -70,8 +70,13 @@ impl Log {
 
     /// The latest commit.
     pub(crate) fn latest(&self) -> Result<(Commit, u32)> {
-        let hinted = self.hinted()?;
-        let number = match hinted {
+        // From there on no number is missing; what is left of older ones is no run to follow.
+        let closed = self.closed()?;
+        let begin = match self.hinted()?.filter(|number| *number >= closed) {
+            None if closed > 0 => Some(closed),
+            hinted => hinted,
+        };
+        let number = match begin {
             Some(number) => self.last_after(number)?,
             None => None,
         };
@@ -169,8 +174,8 @@ impl Log {
         Ok(Added::Yes)
     }
 
-    /// The number below which none is given again; where that cannot be read, all are looked at twice.
-    fn closed(&self) -> Result<u64> {
+    /// The number below which none is given again and some are gone; where that cannot be read, the greatest there is.
+    pub(crate) fn closed(&self) -> Result<u64> {
         let mark = self.store.get(&Key::new(EXPIRED)?)?;
         Ok(mark.map_or(0, |(bytes, _)| below(&bytes).unwrap_or(u64::MAX)))
     }
