@@ -1,4 +1,4 @@
-"""`tessarray copy`: the keys of a store, byte by byte, between folders and zips."""
+"""`tessarray copy`: the keys of a store or the files of a pack, byte by byte, between folders and zips."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tessarray.cli.output import console
 from tessarray.conversion.errors import FormatError, OptionError, SourceNotFoundError
 from tessarray.conversion.placement import STORE_MARKS, Placement
 from tessarray.conversion.size import format_size
+
+PACK_MARK = "format.json"
 
 
 def run(src: Path, dst: Path, overwrite: bool) -> None:
@@ -27,7 +29,7 @@ def run(src: Path, dst: Path, overwrite: bool) -> None:
     try:
         keys, size = _pack(src, product) if dst.suffix.lower() == ".zip" else _unfold(src, product)
         if not keys:
-            raise FormatError(f"{src}: holds no Zarr metadata")
+            raise FormatError(f"{src}: holds no Zarr metadata, and is no pack")
     except BaseException:
         placement.discard()
         raise
@@ -59,21 +61,29 @@ def _unfold(src: Path, product: Path) -> tuple[int, int]:
     return keys, size
 
 
+def _files(src: Path) -> list[Path]:
+    """Of a pack, the commits that are there by now come last, and what they name was there before them: while others
+    write, what is copied is a pack all the same."""
+    commits = sorted((src / "commits").glob("*.json")) if (src / PACK_MARK).is_file() else []
+    if not commits and not any((src / mark).is_file() for mark in STORE_MARKS):
+        raise FormatError(f"{src}: holds no Zarr metadata, and is no pack")
+    apart = {"commits", "locks", "latest.json"} if commits else set()
+    files = (item for item in sorted(src.rglob("*")) if item.is_file() and not item.is_symlink())
+    return [*(item for item in files if item.relative_to(src).parts[0] not in apart), *commits]
+
+
 def _entries(src: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Every key with its bytes; refuses what is no store, and names in a zip that would leave the folder."""
     if src.is_dir():
-        if not any((src / mark).is_file() for mark in STORE_MARKS):
-            raise FormatError(f"{src}: holds no Zarr metadata")
-        for item in sorted(src.rglob("*")):
-            if item.is_file() and not item.is_symlink():
-                with item.open("rb") as file:
-                    yield item.relative_to(src).as_posix(), file
+        for item in _files(src):
+            with item.open("rb") as file:
+                yield item.relative_to(src).as_posix(), file
         return
     try:
         with zipfile.ZipFile(src) as archive:
             names = {info.filename for info in archive.infolist()}
-            if not names & set(STORE_MARKS):
-                raise FormatError(f"{src}: holds no Zarr metadata")
+            if not names & {*STORE_MARKS, PACK_MARK}:
+                raise FormatError(f"{src}: holds no Zarr metadata, and is no pack")
             for info in archive.infolist():
                 if info.is_dir():
                     continue

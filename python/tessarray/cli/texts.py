@@ -61,12 +61,13 @@ Examples:
   tessarray check cube.zarr --repair --apply    remove it
 """
 
-COPY = """Copy a store byte by byte, between folders and zips.
+COPY = """Copy a store or a pack byte by byte, between folders and zips.
 
 \b
 Examples:
   tessarray copy cube.zarr cube.zarr.zip
   tessarray copy cube.zarr.zip cube2.zarr
+  tessarray copy fleet.pack backup.pack         while others write to it, too
 """
 
 DEMO = """The main job on your file, or on a weather-like cube it makes: convert, verify, slice, compare, draw.
