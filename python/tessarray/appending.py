@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import threading
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from tessarray.arrays import Array
 from tessarray.durations import seconds
-from tessarray.errors import InvalidArgumentError, WrongNodeError
+from tessarray.errors import InvalidArgumentError, UnknownOutcomeError, WrongNodeError
 
 if TYPE_CHECKING:
     from tessarray.packs import Pack
@@ -28,6 +29,10 @@ class Appender:
     A record is a slab along the axis, or one element of it without the axis; of several arrays, a mapping from their
     names to one each. All arrays grow together, in one version; a reader sees whole records only, in order. What is
     gathered is lost if the process dies before it is committed: at the latest after the interval of `flush`.
+
+    Where a commit fails, as on a full disk, its records are kept: `append` raises what went wrong and takes nothing,
+    until a `flush` (of yours, or at the interval) succeeds. Where it cannot be found out whether it took place
+    (`UnknownOutcomeError`), the appender ends: look, and go on with a new one.
 
     Safe to use from many threads. Other writers may append to the same arrays: their records come in between.
 
@@ -79,7 +84,9 @@ class Appender:
         self._rows = 0
         self._bytes = 0
         self._closed = False
+        # Why the last commit failed; its records are among those gathered, unless it ended the appender.
         self._failure: BaseException | None = None
+        self._ended = False
         self.version: int | None = None
         self._thread: threading.Thread | None = None
         if self._interval is not None:
@@ -87,7 +94,7 @@ class Appender:
             self._thread.start()
 
     def append(self, values: npt.ArrayLike | Mapping[str, npt.ArrayLike]) -> None:
-        """Take a record. Raises what went wrong with an earlier commit, if something did."""
+        """Take a record. Raises what went wrong with the last commit, if something did, and takes nothing then."""
         if self._single:
             given = {self._names[0]: values}
         elif isinstance(values, Mapping):
@@ -113,7 +120,9 @@ class Appender:
             full = self._bytes >= self._max_bytes
             full = full or (self._most_rows is not None and self._rows >= self._most_rows)
         if full:
-            self.flush()
+            # The record is taken, and stays gathered where this fails; the next call raises.
+            with contextlib.suppress(Exception):
+                self.flush()
 
     def _slab(self, name: str, values: Any) -> np.ndarray[Any, Any]:
         """A copy, with the axis."""
@@ -131,16 +140,31 @@ class Appender:
         return slab
 
     def flush(self) -> None:
-        """Commit what is gathered."""
+        """Commit what is gathered; where that fails, it stays gathered."""
         with self._committing:
             with self._lock:
-                if self._failure is not None:
+                if self._ended and self._failure is not None:
                     raise self._failure
                 records, self._records = self._records, {name: [] for name in self._names}
                 rows, self._rows = self._rows, 0
-                self._bytes = 0
-            if rows:
-                self._commit(records)
+                nbytes, self._bytes = self._bytes, 0
+            try:
+                if rows:
+                    self._commit(records)
+            except BaseException as failure:
+                with self._lock:
+                    self._failure = failure
+                    # Of an interrupted one it is not known, either, what became of it.
+                    self._ended = isinstance(failure, UnknownOutcomeError) or not isinstance(
+                        failure, Exception
+                    )
+                    if not self._ended:
+                        self._records = {name: records[name] + self._records[name] for name in self._names}
+                        self._rows += rows
+                        self._bytes += nbytes
+                raise
+            with self._lock:
+                self._failure = None
 
     def _commit(self, records: dict[str, list[np.ndarray[Any, Any]]]) -> None:
         joined = {name: np.concatenate(slabs, axis=self._like[name][2]) for name, slabs in records.items()}
@@ -157,15 +181,14 @@ class Appender:
                 self._lock.wait_for(lambda: self._closed, timeout=self._interval)
                 if self._closed:
                     return
-            try:
+            # The next `append`, `flush` or `close` raises what went wrong.
+            with contextlib.suppress(Exception):
                 self.flush()
-            except BaseException as failure:
-                with self._lock:
-                    self._failure = failure
+            if self._ended:
                 return
 
     def close(self) -> None:
-        """Commit what is gathered, and take no more."""
+        """Commit what is gathered, and take no more. Where the commit fails, `close` or `flush` may be called again."""
         with self._lock:
             self._closed = True
             self._lock.notify_all()

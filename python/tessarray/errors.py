@@ -30,6 +30,7 @@ __all__ = [
     "SelectionError",
     "StoreError",
     "TessarrayError",
+    "UnknownOutcomeError",
     "WrongNodeError",
 ]
 
@@ -112,6 +113,11 @@ class ReadOnlyError(TessarrayError, PermissionError):
 
 class ConflictError(TessarrayError, RuntimeError):
     """Another writer changed the same value, or array region, at the same time; read it again and decide anew."""
+
+
+class UnknownOutcomeError(TessarrayError, OSError):
+    """A commit may or may not have taken place, wholly or not at all: the store failed before it said so. Open the pack
+    again and look."""
 
 
 class InvalidArgumentError(TessarrayError, ValueError):

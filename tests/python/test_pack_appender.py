@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import tessarray
-from tessarray.errors import InvalidArgumentError, NotFoundError, WrongNodeError
+from tessarray.errors import InvalidArgumentError, NotFoundError, StoreError, WrongNodeError
 
 
 @pytest.fixture
@@ -108,3 +109,46 @@ def test_an_exception_in_the_block_keeps_the_records_that_were_taken(pack):
     with pytest.raises(RuntimeError):
         fails()
     assert pack["g/t"][...].tolist() == [1, 2, 3]
+
+
+@contextlib.contextmanager
+def full(folder):
+    """A folder of a pack takes nothing meanwhile."""
+    kept = folder.rename(folder.with_name("kept"))
+    folder.write_text("")
+    try:
+        yield
+    finally:
+        folder.unlink()
+        kept.rename(folder)
+
+
+@pytest.mark.parametrize("flush", [2, "20ms"])
+def test_what_a_failed_commit_was_to_store_is_kept_and_committed_later(tmp_path, flush):
+    pack = tessarray.create_pack(tmp_path / "a.pack", durable=False)
+    with pack.transaction("make") as tx:
+        tx.create_array("t", shape=(0,), chunks=(1,), dtype="i8")
+    # 0 is the fill value, and not stored.
+    taken = 1
+
+    def append_until_refused():
+        nonlocal taken
+        while True:
+            writer.append(taken + 1)
+            taken += 1
+            time.sleep(0.001)
+
+    with pack.appender("t", flush=flush) as writer:
+        writer.append(1)
+        writer.flush()
+        with full(tmp_path / "a.pack" / "segments"):
+            with pytest.raises(StoreError):
+                append_until_refused()
+            with pytest.raises(StoreError):
+                writer.flush()
+            with pytest.raises(StoreError):
+                writer.append(-1)
+        writer.flush()
+        writer.append(taken + 1)
+    assert taken > 1
+    assert pack["t"][...].tolist() == list(range(1, taken + 2))

@@ -82,13 +82,14 @@ impl AutoStore {
             drop(state);
             self.done.notify_all();
             // Its own failure is the caller's; what others have changed in the batch is committed all the same.
-            let outcome = self.finish(&batch, message);
+            let (outcome, failure) = self.finish(&batch, message);
             match (made, outcome) {
                 (Err(error), _) => return Err(error),
                 (Ok(value), Outcome::Committed) => return Ok(value),
                 (Ok(_), Outcome::Conflict) => {}
                 (Ok(_), Outcome::Failed(message)) => {
-                    return Err(StoreError::Other { key: self.pack.store().describe(), message });
+                    let other = || StoreError::Other { key: self.pack.store().describe(), message };
+                    return Err(failure.map_or_else(other, StoreError::from));
                 }
             }
         }
@@ -112,12 +113,12 @@ impl AutoStore {
         Ok(batch)
     }
 
-    /// Step 2: commits the batch, or waits until another thread has.
-    fn finish(&self, batch: &Arc<Batch>, message: &str) -> Outcome {
+    /// Step 2: commits the batch, or waits until another thread has. Who commits gets the error itself.
+    fn finish(&self, batch: &Arc<Batch>, message: &str) -> (Outcome, Option<PackError>) {
         let mut gathering = lock(&self.gathering);
         loop {
             if let Some(outcome) = &lock(&batch.state).outcome {
-                return outcome.clone();
+                return (outcome.clone(), None);
             }
             if !gathering.committing {
                 break;
@@ -132,15 +133,15 @@ impl AutoStore {
             gathering = self.done.wait(gathering).unwrap_or_else(PoisonError::into_inner);
         }
         drop(gathering);
-        let outcome = match batch.transaction.commit(message) {
-            Ok(_) => Outcome::Committed,
-            Err(PackError::Conflict { .. }) => Outcome::Conflict,
-            Err(error) => Outcome::Failed(error.to_string()),
+        let (outcome, failure) = match batch.transaction.commit(message) {
+            Ok(_) => (Outcome::Committed, None),
+            Err(PackError::Conflict { .. }) => (Outcome::Conflict, None),
+            Err(error) => (Outcome::Failed(error.to_string()), Some(error)),
         };
         lock(&batch.state).outcome = Some(outcome.clone());
         lock(&self.gathering).committing = false;
         self.done.notify_all();
-        outcome
+        (outcome, failure)
     }
 }
 

@@ -24,6 +24,7 @@ impl From<PackError> for Failure {
                 Failure::new("ConflictError", message).text("path", path).text("region", region)
             }
             PackError::NewerFormat { .. } => Failure::new("MetadataError", message),
+            PackError::Unknown { .. } => Failure::new("UnknownOutcomeError", message),
             PackError::Ended { .. } => Failure::new("InvalidArgumentError", message),
             _ => Failure::new("StoreError", message),
         }
