@@ -157,6 +157,20 @@ mod tests {
     }
 
     #[test]
+    fn a_part_names_the_segments_that_its_rows_use() {
+        let ids = [Id::random().unwrap(), Id::random().unwrap(), Id::random().unwrap()];
+        let entry = |segment| Entry { segment, offset: 0, length: 1, crc: 0 };
+        let mut row = Row::value("a".into(), "".into());
+        row.entries = vec![(0, entry(2)), (1, entry(GONE)), (2, entry(0)), (3, entry(2))];
+        let mut rows = [row];
+        assert_eq!(in_use(&mut rows, &ids), [ids[2], ids[0]]);
+        assert_eq!(
+            rows[0].entries.iter().map(|(_, entry)| entry.segment).collect::<Vec<_>>(),
+            [0, GONE, 1, 0]
+        );
+    }
+
+    #[test]
     fn large_parts_are_left_alone() {
         let parts: Vec<PartFile> = (0..20).map(|_| part(0, ROWS)).collect();
         assert_eq!(due(&parts), None);
