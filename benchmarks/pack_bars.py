@@ -17,7 +17,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -97,65 +100,62 @@ class Clock:
         self.last = now
 
 
-def pack_job(path: Path, count: int, shape: tuple[int, ...], durable: bool) -> dict[str, float]:
-    """Create, write, commit; open, read. Seconds in all, and bytes."""
+Create = Callable[[str], Any]
+
+
+def job(
+    path: Path,
+    count: int,
+    shape: tuple[int, ...],
+    writing: Callable[[Path, tuple[int, ...]], AbstractContextManager[Create]],
+    reading: Callable[[Path], AbstractContextManager[Any]],
+) -> dict[str, float]:
+    """Create, write, close; open, read. Seconds in all, and bytes."""
     values = values_of(shape)
     begun = time.perf_counter()
-    pack = tessarray.create_pack(path, durable=durable)
-    clock = Clock()
-    with pack.transaction("write") as tx:
+    with writing(path, shape) as create:
+        clock = Clock()
         for i in range(count):
-            array = tx.create_array(f"a{i}", shape=shape, dtype="f4", chunks=shape, compressors=None)
+            array = create(f"a{i}")
             clock.add("create")
             array[...] = values
             clock.add("write")
     found = clock.sums | {"write job": time.perf_counter() - begun, "bytes": float(size_of(path))}
-    del pack, tx, array
+    del array, create
     begun = time.perf_counter()
+    with reading(path) as root:
+        clock = Clock()
+        for i in range(count):
+            opened = root[f"a{i}"]
+            clock.add("open")
+            got = opened[...]
+            clock.add("read")
+    found |= clock.sums | {"read job": time.perf_counter() - begun}
+    assert np.array_equal(got, values)
+    remove(path)
+    return found
+
+
+@contextmanager
+def writing_pack(path: Path, shape: tuple[int, ...], durable: bool) -> Iterator[Create]:
+    with tessarray.create_pack(path, durable=durable).transaction("write") as tx:
+        yield lambda name: tx.create_array(name, shape=shape, dtype="f4", chunks=shape, compressors=None)
+
+
+@contextmanager
+def reading_pack(path: Path) -> Iterator[Any]:
     pack = tessarray.open_pack(path)
-    root = pack.at(pack.version).root
-    clock = Clock()
-    for i in range(count):
-        opened = root[f"a{i}"]
-        clock.add("open")
-        got = opened[...]
-        clock.add("read")
-    found |= clock.sums | {"read job": time.perf_counter() - begun}
-    assert np.array_equal(got, values)
-    remove(path)
-    return found
+    yield pack.at(pack.version).root
 
 
-def h5py_job(path: Path, count: int, shape: tuple[int, ...], durable: bool) -> dict[str, float]:
-    values = values_of(shape)
-    begun = time.perf_counter()
-    file = h5py.File(path, "w", libver="latest")
-    clock = Clock()
-    for i in range(count):
-        array = file.create_dataset(f"a{i}", shape=shape, dtype="f4")
-        clock.add("create")
-        array[...] = values
-        clock.add("write")
-    file.close()
-    if durable:
-        for place in (path, path.parent):
-            descriptor = os.open(place, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-    found = clock.sums | {"write job": time.perf_counter() - begun, "bytes": float(size_of(path))}
-    begun = time.perf_counter()
-    file = h5py.File(path, "r")
-    clock = Clock()
-    for i in range(count):
-        opened = file[f"a{i}"]
-        clock.add("open")
-        got = opened[...]
-        clock.add("read")
-    file.close()
-    found |= clock.sums | {"read job": time.perf_counter() - begun}
-    assert np.array_equal(got, values)
-    remove(path)
-    return found
+@contextmanager
+def writing_h5py(path: Path, shape: tuple[int, ...], durable: bool) -> Iterator[Create]:
+    with h5py.File(path, "w", libver="latest") as file:
+        yield lambda name: file.create_dataset(name, shape=shape, dtype="f4")
+    for place in (path, path.parent) if durable else ():
+        descriptor = os.open(place, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
 
 
 def small(folder: Path, repeats: int, scale: float, durable: bool = False) -> Iterator[Row]:
@@ -163,8 +163,10 @@ def small(folder: Path, repeats: int, scale: float, durable: bool = False) -> It
         count = scaled(full, scale)
         ours, theirs = medians(
             repeats,
-            lambda count=count, shape=shape: pack_job(folder / "p.pack", count, shape, durable),
-            lambda count=count, shape=shape: h5py_job(folder / "p.h5", count, shape, durable),
+            partial(
+                job, folder / "p.pack", count, shape, partial(writing_pack, durable=durable), reading_pack
+            ),
+            partial(job, folder / "p.h5", count, shape, partial(writing_h5py, durable=durable), h5py.File),
         )
         title = f"{count} x {shape}"
         us = 1e6 / count
@@ -272,13 +274,14 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     count = scaled(1_000_000, scale)
     path = folder / "p.pack"
     pack = tessarray.create_pack(path, durable=False)
+    # Chunks of different lengths, so that nothing in the catalogue repeats.
+    rng = np.random.default_rng(0)
+    noise = rng.integers(1, 255, (count, 32), dtype="u1")
+    values = np.where(np.arange(32) < rng.integers(1, 33, (count, 1)), noise, 1).ravel()
     begun = time.perf_counter()
     with pack.transaction("write") as tx:
-        # Chunks of different lengths, so that nothing in the catalogue repeats.
         array = tx.create_array("a", shape=(count * 32,), dtype="u1", chunks=(32,), compressors="lz4")
-        rng = np.random.default_rng(0)
-        noise = rng.integers(1, 255, (count, 32), dtype="u1")
-        array[...] = np.where(np.arange(32) < rng.integers(1, 33, (count, 1)), noise, 1).ravel()
+        array[...] = values
     took = time.perf_counter() - begun
     yield (f"{count} chunks: written, per chunk", f"{took / count * 1e6:.2f} us", "", None)
     catalogue = size_of(path / "catalogue")
@@ -335,32 +338,26 @@ def large(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     data = np.random.default_rng(0).integers(0, 4096, (n, n, n)).astype("u2")
     layout = {"chunks": (32, 32, 32), "shards": (256, 256, 256)}
 
-    def pack() -> dict[str, float]:
-        path = folder / "p.pack"
+    def turn(path: Path, write: Callable[[Path], None], read: Callable[[Path], Any]) -> dict[str, float]:
         begun = time.perf_counter()
-        made = tessarray.create_pack(path, durable=False)
-        with made.transaction("write") as tx:
+        write(path)
+        wrote = time.perf_counter() - begun
+        begun = time.perf_counter()
+        got = read(path)
+        took = time.perf_counter() - begun
+        assert np.array_equal(got, data)
+        remove(path)
+        return {"write": wrote, "read": took}
+
+    def write_pack(path: Path) -> None:
+        with tessarray.create_pack(path, durable=False).transaction("write") as tx:
             tx.create_array("a", shape=data.shape, dtype="u2", **layout)[...] = data
-        wrote = time.perf_counter() - begun
-        begun = time.perf_counter()
-        got = tessarray.open_pack(path)["a"][...]
-        read = time.perf_counter() - begun
-        assert np.array_equal(got, data)
-        remove(path)
-        return {"write": wrote, "read": read}
 
-    def plain() -> dict[str, float]:
-        path = folder / "p.zarr"
-        begun = time.perf_counter()
+    def write_plain(path: Path) -> None:
         tessarray.create_array(path, shape=data.shape, dtype="u2", **layout)[...] = data
-        wrote = time.perf_counter() - begun
-        begun = time.perf_counter()
-        got = tessarray.open(path)[...]
-        read = time.perf_counter() - begun
-        assert np.array_equal(got, data)
-        remove(path)
-        return {"write": wrote, "read": read}
 
+    pack = partial(turn, folder / "p.pack", write_pack, lambda path: tessarray.open_pack(path)["a"][...])
+    plain = partial(turn, folder / "p.zarr", write_plain, lambda path: tessarray.open(path)[...])
     ours, theirs, again = medians(repeats, pack, plain, plain)
     for what in ("write", "read"):
         noise = abs(again[what] / theirs[what] - 1)

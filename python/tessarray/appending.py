@@ -86,7 +86,6 @@ class Appender:
         self._closed = False
         # Why the last commit failed; its records are among those gathered, unless it ended the appender.
         self._failure: BaseException | None = None
-        self._ended = False
         self.version: int | None = None
         self._thread: threading.Thread | None = None
         if self._interval is not None:
@@ -143,7 +142,7 @@ class Appender:
         """Commit what is gathered; where that fails, it stays gathered."""
         with self._committing:
             with self._lock:
-                if self._ended and self._failure is not None:
+                if self._failure is not None and _ends(self._failure):
                     raise self._failure
                 records, self._records = self._records, {name: [] for name in self._names}
                 rows, self._rows = self._rows, 0
@@ -154,11 +153,7 @@ class Appender:
             except BaseException as failure:
                 with self._lock:
                     self._failure = failure
-                    # Of an interrupted one it is not known, either, what became of it.
-                    self._ended = isinstance(failure, UnknownOutcomeError) or not isinstance(
-                        failure, Exception
-                    )
-                    if not self._ended:
+                    if not _ends(failure):
                         self._records = {name: records[name] + self._records[name] for name in self._names}
                         self._rows += rows
                         self._bytes += nbytes
@@ -184,7 +179,7 @@ class Appender:
             # The next `append`, `flush` or `close` raises what went wrong.
             with contextlib.suppress(Exception):
                 self.flush()
-            if self._ended:
+            if self._failure is not None and _ends(self._failure):
                 return
 
     def close(self) -> None:
@@ -207,3 +202,8 @@ class Appender:
     ) -> None:
         # Records that were taken are kept, whatever went wrong after them.
         self.close()
+
+
+def _ends(failure: BaseException) -> bool:
+    """Whether it is not known what became of a commit that failed so: also of one that was interrupted."""
+    return isinstance(failure, UnknownOutcomeError) or not isinstance(failure, Exception)

@@ -109,13 +109,17 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
         raise InvalidArgumentError(f"storage_options: {error}") from None
 
 
+# The file that makes a folder a pack.
+PACK_MARK = "format.json"
+
+
 def pack_of(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     """The directory of a pack and the path in it; `None` where the path is not in one."""
     # Every opening by path comes through here: plain strings, and one or two looks at the disk.
     given = os.path.expanduser(os.fspath(path)).rstrip(os.sep) or os.sep  # noqa: PTH111
     folder = given
     while True:
-        if os.path.isfile(os.path.join(folder, "format.json")) and os.path.isdir(  # noqa: PTH112, PTH113, PTH118
+        if os.path.isfile(os.path.join(folder, PACK_MARK)) and os.path.isdir(  # noqa: PTH112, PTH113, PTH118
             os.path.join(folder, "commits")  # noqa: PTH118
         ):
             return folder or ".", given[len(folder) :].replace(os.sep, "/").strip("/")

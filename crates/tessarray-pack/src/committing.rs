@@ -47,7 +47,7 @@ impl Pack {
                 segments: work.segments().stored(),
                 ..self.draft(number + 1, parent, Kind::Write, message)?
             };
-            // 5 and 6.
+            // 5 to 8.
             if let Added::Yes = self.log().add(&commit)? {
                 work.end(true)?;
                 return Ok(Some(commit.number));

@@ -61,19 +61,15 @@ impl Pack {
         let commits = self.log().all()?;
         let tagged = self.tagged_versions()?;
         let newest = commits.len().saturating_sub(keep.versions.max(1));
-        let stays = |(i, (commit, _)): (usize, &(Commit, u32))| {
-            i >= newest || tagged.contains(&commit.number) || age(commit.transaction) < retention
+        let stays = |(i, (commit, _)): &(usize, &(Commit, u32))| {
+            *i >= newest || tagged.contains(&commit.number) || age(commit.transaction) < retention
         };
-        let stays: Vec<bool> = commits.iter().enumerate().map(stays).collect();
-        let mut gone: BTreeMap<u64, &Commit> = commits
-            .iter()
-            .zip(&stays)
-            .filter(|(_, stays)| !**stays)
-            .map(|((c, _), _)| (c.number, c))
-            .collect();
+        let (kept, gone): (Vec<_>, Vec<_>) = commits.iter().enumerate().partition(stays);
+        let mut gone: BTreeMap<u64, &Commit> = gone.iter().map(|(_, (c, _))| (c.number, c)).collect();
         // The files of one that nothing goes on from may be those of a transaction that tries again.
-        let in_line = |pair: &&[(Commit, u32)]| pair[1].0.follows(pair[0].0.number, pair[0].1);
-        let known: BTreeSet<u64> = commits.windows(2).filter(in_line).map(|pair| pair[0].0.number).collect();
+        let follows = |pair: &&[(Commit, u32)]| pair[1].0.follows(pair[0].0.number, pair[0].1);
+        let in_line: BTreeSet<u64> =
+            commits.windows(2).filter(follows).map(|pair| pair[0].0.number).collect();
         // 2.
         if let (false, false, Some((latest, _))) = (dry, gone.is_empty(), commits.last()) {
             self.log().close(latest.number)?;
@@ -82,22 +78,21 @@ impl Pack {
             }
         }
         // 3.
-        let mut there: Vec<Commit> = Vec::new();
-        if dry {
-            let stays = commits.iter().zip(&stays).filter(|(_, stays)| **stays);
-            there.extend(stays.map(|((commit, _), _)| commit.clone()));
+        let there: Vec<Commit> = if dry {
+            kept.iter().map(|(_, (commit, _))| commit.clone()).collect()
         } else {
             for number in self.tagged_versions()? {
                 if let Some(commit) = gone.remove(&number) {
                     self.log().put_back(commit)?;
                 }
             }
-            there = self.versions()?;
-        }
+            self.versions()?
+        };
         let mut named = self.named(there.iter())?;
         // A transaction that is under way may compare itself with a delta of a version that is there.
         named.extend(there.iter().filter_map(|commit| commit.delta.as_ref().map(|file| file.id)));
-        let known = self.named_lightly(gone.values().filter(|c| known.contains(&c.number)).copied());
+        let known =
+            self.named_lightly(gone.values().filter(|commit| in_line.contains(&commit.number)).copied());
         let mut expired = Expired { versions: gone.keys().copied().collect(), ..Expired::default() };
         for (key, size, id) in self.files()? {
             if !named.contains(&id) && (known.contains(&id) || age(id) >= retention.max(UNDER_WAY)) {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use support::*;
-use tessarray_pack::{Keep, Kind, Pack, PackError};
+use tessarray_pack::{Expired, Keep, Kind, Pack, PackError};
 use tessarray_store::{
     Key, ListEntry, MemoryStore, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn,
     Version,
@@ -157,6 +157,12 @@ fn write_all(pack: &Pack, values: [u8; 2]) -> Vec<(u64, u8)> {
     done
 }
 
+/// Expires all versions but the latest, on a thread of its own.
+fn expiring(pack: Pack, retention: Duration) -> thread::JoinHandle<Expired> {
+    let keep = Keep { versions: 1, retention };
+    thread::spawn(move || pack.expire(&keep, false).unwrap())
+}
+
 fn read_twins(pack: &Pack) {
     let version = pack.latest().unwrap();
     let inside = version.store();
@@ -232,10 +238,7 @@ fn two_that_expire_beside_writers() {
     explore(400, || {
         let store = store();
         let pack = twins(&store);
-        let expire = |pack: Pack| {
-            let keep = Keep { versions: 1, retention: Duration::from_secs(3600) };
-            thread::spawn(move || pack.expire(&keep, false).unwrap())
-        };
+        let expire = |pack| expiring(pack, Duration::from_secs(3600));
         let writer = {
             let pack = pack.clone();
             thread::spawn(move || write_all(&pack, [1, 2]))
@@ -245,10 +248,7 @@ fn two_that_expire_beside_writers() {
         both.into_iter().for_each(|one| assert!(one.join().unwrap().versions.is_empty()));
         assert_history(&store, &acknowledged);
 
-        let expire = |pack: Pack| {
-            let keep = Keep { versions: 1, retention: Duration::ZERO };
-            thread::spawn(move || pack.expire(&keep, false).unwrap())
-        };
+        let expire = |pack| expiring(pack, Duration::ZERO);
         let both = [expire(pack.clone()), expire(open(&store).unwrap())];
         read_twins(&pack);
         both.into_iter().for_each(|one| drop(one.join().unwrap()));
@@ -271,10 +271,7 @@ fn a_transaction_that_outlives_the_retention_lands_or_conflicts() {
                 transaction.commit("slow")
             })
         };
-        let expire = |pack: Pack| {
-            let keep = Keep { versions: 1, retention: Duration::ZERO };
-            thread::spawn(move || pack.expire(&keep, false).unwrap())
-        };
+        let expire = |pack| expiring(pack, Duration::ZERO);
         let first = expire(open(&store).unwrap());
         // These may outlive the retention, too.
         (2..4).for_each(|n| while write(&pack, n).is_err() {});
@@ -302,10 +299,7 @@ fn a_rollback_to_a_version_that_is_being_expired() {
         let pack = twins(&store);
         write(&pack, 1).unwrap();
         write(&pack, 2).unwrap();
-        let other = open(&store).unwrap();
-        let expiring = thread::spawn(move || {
-            other.expire(&Keep { versions: 1, retention: Duration::ZERO }, false).unwrap();
-        });
+        let expiring = expiring(open(&store).unwrap(), Duration::ZERO);
         let done = pack.rollback(2, "back to 1");
         expiring.join().unwrap();
         let expected = match done {

@@ -12,8 +12,7 @@ from tessarray.cli.output import console
 from tessarray.conversion.errors import FormatError, OptionError, SourceNotFoundError
 from tessarray.conversion.placement import STORE_MARKS, Placement
 from tessarray.conversion.size import format_size
-
-PACK_MARK = "format.json"
+from tessarray.stores import PACK_MARK
 
 
 def run(src: Path, dst: Path, overwrite: bool) -> None:

@@ -110,15 +110,16 @@ def run(plan: Plan, say: Callable[[Progress], None], resume: bool = False) -> di
                     f"the time limit of {plan.total_limit:g} s for the whole run"
                 )
                 break
+            values = _values_of(turn.workload)
             rows: list[Row] = []
             if (turn.workload.id, turn.label) not in given_up:
-                rows = _turn(plan, turn, scratch, sources[_values_of(turn.workload)], checked)
+                rows = _turn(plan, turn, scratch, sources[values], checked)
                 document["rows"] += rows
                 if any(_final(row) for row in rows):
                     given_up.add((turn.workload.id, turn.label))
                 save(document, plan.out)
-            if number == last[_values_of(turn.workload)]:
-                shutil.rmtree(sources[_values_of(turn.workload)], ignore_errors=True)
+            if number == last[values]:
+                shutil.rmtree(sources[values], ignore_errors=True)
             say(Progress(turn, number + 1, len(todo), rows, time.monotonic() - started))
         else:
             document["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -3,6 +3,7 @@
 use super::Array;
 use crate::error::{ArrayError, Result};
 use crate::execute::{child_at, with_scratch};
+use crate::layout::Layout;
 use tessarray_buffer::Arena;
 use tessarray_codec::sharding::Sharding;
 use tessarray_codec::{Chain, CodecError};
@@ -68,27 +69,27 @@ impl Array {
     /// Reads every stored object and reports what is wrong with it. Verifies shard indexes and checksums; with
     /// `deep`, decodes every chunk too. Memory: one object a worker.
     pub fn check(&self, deep: bool) -> Result<Vec<Finding>> {
+        let grid = self.metadata().grid_shape();
         let stored = self.stored()?;
+        let state = self.state();
         let findings = self.inner.session.collect(stored.len(), |number| {
             let (key, at, _) = &stored[number];
-            Ok(self.check_object(key, at, deep))
+            Ok(self.check_object(&state.layout, &grid, key, at, deep))
         })?;
         Ok(findings.into_iter().flatten().collect())
     }
 
-    fn check_object(&self, key: &Key, at: &[u64], deep: bool) -> Vec<Finding> {
-        let grid = self.metadata().grid_shape();
-        if at.iter().zip(&grid).any(|(at, count)| at >= count) {
+    fn check_object(&self, layout: &Layout, grid: &[u64], key: &Key, at: &[u64], deep: bool) -> Vec<Finding> {
+        if at.iter().zip(grid).any(|(at, count)| at >= count) {
             let message = format!("chunk {at:?} is outside the grid {grid:?}");
             return vec![finding(FindingKind::OutOfBounds, key.as_str(), Some(at.to_vec()), None, message)];
         }
         let mut found = Vec::new();
         match self.inner.store.get(key) {
             Ok(Some((bytes, _))) => {
-                let state = self.state();
                 let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
-                match state.layout.levels.first() {
-                    None => checker.chunk(state.layout.leaf(), &bytes, at, 0),
+                match layout.levels.first() {
+                    None => checker.chunk(layout.leaf(), &bytes, at, 0),
                     Some(sharding) => checker.shard(sharding, &bytes, at, 0),
                 }
             }

@@ -72,10 +72,7 @@ impl Log {
     pub(crate) fn latest(&self) -> Result<(Commit, u32)> {
         // From there on no number is missing; what is left of older ones is no run to follow.
         let closed = self.closed()?;
-        let begin = match self.hinted()?.filter(|number| *number >= closed) {
-            None if closed > 0 => Some(closed),
-            hinted => hinted,
-        };
+        let begin = self.hinted()?.max((closed > 0).then_some(closed));
         let number = match begin {
             Some(number) => self.last_after(number)?,
             None => None,
@@ -129,7 +126,7 @@ impl Log {
         Ok(numbers)
     }
 
-    /// Steps 5 and 6 of the protocol: creates the commit's file, and finds out what became of it.
+    /// Steps 5 to 7 of the protocol: creates the commit's file, and finds out what became of it.
     pub(crate) fn add(&self, commit: &Commit) -> Result<Added> {
         let key = Commit::key_of(commit.number)?;
         let (bytes, crc) = commit.encode().map_err(|error| self.corrupt(&key, error.to_string()))?;
@@ -236,7 +233,7 @@ impl Log {
         })
     }
 
-    /// Step 7. A failure costs the next reader a listing, and is no failure of the commit.
+    /// Step 8. A failure costs the next reader a listing, and is no failure of the commit.
     fn hint(&self, number: u64) {
         if let (Ok(key), Ok(text)) = (Key::new(LATEST), serde_json::to_vec(&Hint { number })) {
             let _ = self.hints.put(&key, &[&text], PutMode::Overwrite);

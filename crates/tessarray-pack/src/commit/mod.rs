@@ -10,10 +10,10 @@
 //! 5. The commit file is created, under a name that says its number: `commits/<number>.json`. The store refuses a name
 //!    that is taken. This is the moment at which the transaction takes place, with all it did.
 //! 6. Where the name is taken, or the answer was lost, the file is read. If it is ours (it names our transaction), the
-//!    commit took place. If it is another's, go to 3. If there is none, the put failed and nothing took place. A number
-//!    can also be free because its version was expired while the transaction went on: where `expired.json` says that it
-//!    was, and later versions do not follow on ours, our file is removed again; go to 3.
-//! 7. A note of the number is put as `latest.json`, so that the next one to open need not list the folder. It is a
+//!    commit took place. If it is another's, go to 3. If there is none, the put failed and nothing took place.
+//! 7. The number can also have been free because its version was expired while the transaction went on: where
+//!    `expired.json` says that it was, and later versions do not follow on ours, our file is removed again; go to 3.
+//! 8. A note of the number is put as `latest.json`, so that the next one to open need not list the folder. It is a
 //!    hint: a reader goes on from it to the last number that is there, and does without where it is missing or wrong.
 //!
 //! Whoever dies before step 5 leaves files that nothing names; `expire` removes them. With `durable`, each file and
