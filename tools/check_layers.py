@@ -25,11 +25,12 @@ RUST_LAYERS = [
     "tessarray-store",
     "tessarray-array",
     "tessarray-pack",
+    "tessarray-collection",
     "tessarray",
     "tessarray-python",
     "tessarray-fuzz",
 ]
-PYTHON_LAYERS = ["conversion", "tune", "bench", "demo", "cli"]
+PYTHON_LAYERS = ["conversion", "collection", "tune", "bench", "demo", "cli"]
 API = -1  # every other module
 BENCH = "tessarray_bench"
 BENCH_ADAPTER = f"{BENCH}.systems.tessarray"

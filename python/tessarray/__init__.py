@@ -29,24 +29,38 @@ from tessarray.stores import LocalStore, MappingStore, MemoryStore, Store, ZipSt
 from tessarray.transactions import Transaction
 
 if TYPE_CHECKING:
+    from tessarray.collection import (
+        Collection,
+        Dataset,
+        RaggedArray,
+        Variable,
+        build_collection,
+        create_collection,
+        open_collection,
+    )
     from tessarray.conversion import convert
 
 __all__ = [
     "Array",
     "ChunkStream",
+    "Collection",
     "CopyReport",
+    "Dataset",
     "Finding",
     "Group",
     "LocalStore",
     "MappingStore",
     "MemoryStore",
     "Pack",
+    "RaggedArray",
     "Session",
     "Store",
     "TessarrayError",
     "Transaction",
+    "Variable",
     "ZipStore",
     "__version__",
+    "build_collection",
     "check",
     "codecs",
     "consolidate_metadata",
@@ -54,6 +68,7 @@ __all__ = [
     "copy_store",
     "create",
     "create_array",
+    "create_collection",
     "create_group",
     "create_pack",
     "default_session",
@@ -61,6 +76,7 @@ __all__ = [
     "load",
     "open",
     "open_array",
+    "open_collection",
     "open_group",
     "open_pack",
     "register_codec",
@@ -71,11 +87,25 @@ __all__ = [
     "stores",
 ]
 
+_OF_COLLECTIONS = {
+    "Collection",
+    "Dataset",
+    "RaggedArray",
+    "Variable",
+    "build_collection",
+    "create_collection",
+    "open_collection",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # Conversion imports more than reading and writing need, so it is loaded when it is first asked for.
+    # Conversion and collections import more than reading and writing need, so they are loaded when first asked for.
     if name == "convert":
         from tessarray.conversion import convert
 
         return convert
+    if name in _OF_COLLECTIONS:
+        from tessarray import collection
+
+        return getattr(collection, name)
     raise AttributeError(f"module 'tessarray' has no attribute {name!r}")

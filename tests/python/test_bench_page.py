@@ -215,3 +215,18 @@ def test_text_of_the_results_cannot_break_the_page(tmp_path, browser):
     browser.get((tmp_path / "evil.html").as_uri())
     assert browser.title != "broken"
     assert "</script>" in browser.find_element("css selector", "header").text
+
+
+def test_large_data_are_compressed_and_show_the_same(document, tmp_path, browser, opened):
+    opened("suite=all")
+    plain = browser.find_element("css selector", "#table").text
+    packed, large = (pages.build([document], ["laptop"], large=size) for size in (0, 1 << 30))
+    assert len(packed) < len(large) / 2
+    (tmp_path / "packed.html").write_text(packed, encoding="utf-8")
+    browser.get_log("browser")
+    browser.get((tmp_path / "packed.html").as_uri() + "#suite=all")
+    waited = time.monotonic() + 20
+    while not browser.find_elements("css selector", "#table tbody tr") and time.monotonic() < waited:
+        time.sleep(0.05)
+    assert browser.find_element("css selector", "#table").text == plain
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []

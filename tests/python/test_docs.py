@@ -36,7 +36,8 @@ def test_the_python_blocks_of_a_page_run(page, tmp_path):
     source = ""
     for line, code in blocks(page, "python"):
         source += "\n" * (line - 1 - source.count("\n")) + code
-    script = tmp_path / f"{page.stem}.py"
+    # Not `collections.py`, which is a module that others import.
+    script = tmp_path / f"page-{page.stem}.py"
     script.write_text(source, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False

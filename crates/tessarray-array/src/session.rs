@@ -148,7 +148,7 @@ impl Session {
 
     /// Runs jobs `0..count`, each once, on the caller's thread and on workers, which never makes the caller wait for a
     /// worker that is busy. The first error ends it: jobs under way are done, no others are begun.
-    pub(crate) fn share(&self, count: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
+    pub fn share(&self, count: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
         if count < 2 || self.threads() == 1 {
             return (0..count).try_for_each(job);
         }
@@ -168,11 +168,7 @@ impl Session {
     }
 
     /// The same for jobs with results, which are given in the order of their numbers.
-    pub(crate) fn collect<T: Send>(
-        &self,
-        count: usize,
-        job: impl Fn(usize) -> Result<T> + Sync,
-    ) -> Result<Vec<T>> {
+    pub fn collect<T: Send>(&self, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
         let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
         self.share(count as u64, |number| {
             let number = number as usize;

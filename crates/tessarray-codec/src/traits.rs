@@ -88,6 +88,12 @@ pub trait BytesCodec: Debug + Send + Sync {
         None
     }
 
+    /// Where the encoded bytes can be decoded from their beginning on: decodes the first bytes, as many as `out` has. `None`
+    /// where they cannot, or a checksum in them would go unseen. `decoded` is the whole decoded size.
+    fn decode_prefix(&self, _input: &[u8], _decoded: usize, _out: &mut [u8]) -> Option<Result<()>> {
+        None
+    }
+
     /// Where the encoded bytes consist of blocks that decode on their own: the decoded bytes of a block (the last may
     /// be shorter). `decoded` is the whole decoded size and is checked against the header.
     fn block_len(&self, _input: &[u8], _decoded: usize) -> Result<Option<usize>> {

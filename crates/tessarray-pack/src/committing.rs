@@ -8,6 +8,7 @@ use crate::info::is_document;
 use crate::merge;
 use crate::overlay::NewValue;
 use crate::pack::Pack;
+use crate::statistics;
 use crate::transaction::Work;
 use crate::{PackError, Result};
 use std::collections::BTreeSet;
@@ -30,8 +31,9 @@ impl Pack {
         // 1. Segments.
         work.segments().finish()?;
         // 2. The delta.
-        let (rows, ids) = work.changes().rows(|location| work.segments().place(location));
-        let delta = self.put_part(&rows, &ids, 0)?;
+        statistics::drop_old(&mut *work.edit()?, work.base_version(), || work.number())?;
+        let (mut rows, ids) = work.changes().rows(|location| work.segments().place(location));
+        let mut delta = self.put_part(&rows, &ids, 0)?;
         let summary = self.summary(work)?;
         let mut base = Arc::clone(work.base_version());
         for _ in 0..ATTEMPTS {
@@ -54,23 +56,30 @@ impl Pack {
             }
             // 3. Others were faster: do their changes overlap ours?
             let (latest, crc) = self.log().latest()?;
+            let mut without = false;
             for number in base.commit().number + 1..=latest.number {
-                self.compare(work, &rows, number)?;
+                without |= self.compare(work, &mut rows, number)?;
+            }
+            if without {
+                delta = self.put_part(&rows, &ids, 0)?;
             }
             base = self.snapshot(latest, crc);
         }
         Err(PackError::overlaps_all(base.commit().number, "the pack"))
     }
 
-    fn compare(&self, work: &Work, rows: &[Row], number: u64) -> Result<()> {
+    /// `true` where our rows had to be changed.
+    fn compare(&self, work: &Work, rows: &mut Vec<Row>, number: u64) -> Result<bool> {
         let Some((theirs, _)) = self.log().get(number)? else {
             let region = "a version that is expired by now, so everything it may have changed,";
             return Err(PackError::overlaps_all(number, region));
         };
         match (theirs.kind, theirs.delta) {
-            (Kind::Compact, _) => Ok(()),
+            (Kind::Compact, _) => Ok(false),
             (_, Some(file)) => {
-                conflict::check(work.base_version(), rows, &*self.parts_cache().get(&file)?, number)
+                let theirs = self.parts_cache().get(&file)?;
+                conflict::check(work.base_version(), rows, &theirs, number)?;
+                statistics::drop_shared(rows, &theirs)
             }
             (_, None) => Err(PackError::overlaps_all(number, "everything")),
         }

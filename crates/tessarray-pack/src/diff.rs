@@ -7,6 +7,7 @@ use crate::id::Id;
 use crate::info::is_document;
 use crate::merge::merge;
 use crate::pack::{Pack, PackVersion};
+use crate::statistics::STATISTICS;
 use std::collections::BTreeMap;
 
 /// A node that differs.
@@ -76,13 +77,14 @@ impl Pack {
         let parts = version.commit().parts.iter().map(|file| self.parts_cache().get(file));
         let (rows, segments) = merge(&parts.collect::<Result<Vec<_>>>()?, true)?;
         let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
-        for row in rows {
+        // What is known of values changes with them, and is no change of its own.
+        for row in rows.iter().filter(|row| *row.name != *STATISTICS) {
             let path = if row.name.is_empty() || is_document(&row.name) {
                 row.node.to_string()
             } else {
                 join(&row.node, &row.name)
             };
-            add(nodes.entry(path).or_default(), &row, &segments);
+            add(nodes.entry(path).or_default(), row, &segments);
         }
         Ok(nodes)
     }

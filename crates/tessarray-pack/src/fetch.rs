@@ -1,6 +1,7 @@
 //! Bytes of segments: read in runs, each chunk checked against its checksum.
 
 use crate::content::{Content, Piece, Spot};
+use crate::id::Id;
 use crate::numbering::Numbering;
 use crate::seal::{self, Chunk};
 use crate::{PackError, Result};
@@ -83,11 +84,12 @@ pub(crate) fn fetch(content: &dyn Content, jobs: &[Job], sink: &ReadSink<'_>) {
     let (mut runs, mut requests) = (Vec::new(), Vec::new());
     // How many runs a job has; what has come of those of a job with several.
     let mut counts = vec![0usize; jobs.len()];
+    let mut last = None;
     for (number, job) in jobs.iter().enumerate() {
         let mut begin = 0;
         while begin < job.pieces.len() {
             let end = run_end(&job.pieces, begin);
-            if let Some(request) = request(&job.pieces[begin..end]) {
+            if let Some(request) = request(&job.pieces[begin..end], &mut last) {
                 match request {
                     Ok(request) => {
                         requests.push(request);
@@ -164,11 +166,14 @@ fn run_end(pieces: &[(Piece, Check, u64)], begin: usize) -> usize {
     end
 }
 
-/// What to ask the store for; `None` for a piece in memory.
-fn request(run: &[(Piece, Check, u64)]) -> Option<Result<ReadRequest>> {
+/// What to ask the store for; `None` for a piece in memory. `last` is the segment that was asked for last.
+fn request(run: &[(Piece, Check, u64)], last: &mut Option<(Id, Key)>) -> Option<Result<ReadRequest>> {
     let Spot::Segment { id, offset } = run.first()?.0.place else { return None };
     let length = run.iter().map(|(piece, ..)| piece.length).sum();
-    let key = segment_key(id);
+    let key = match last {
+        Some((known, key)) if *known == id => Ok(key.clone()),
+        _ => segment_key(id).inspect(|key| *last = Some((id, key.clone()))),
+    };
     Some(key.map(|key| ReadRequest { key, range: ByteRange::Span { offset, length }, expect: None }))
 }
 

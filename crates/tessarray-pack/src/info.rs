@@ -48,14 +48,18 @@ type Template = (bool, Arc<str>);
 pub(crate) struct Layouts {
     registry: Arc<Registry>,
     known: RwLock<HashMap<Template, Arc<Kind>>>,
+    /// Some of them, to be found by where their text lies: quicker than to hash it.
+    recent: RwLock<Vec<(Template, Arc<Kind>)>>,
 }
 
 /// Templates that are remembered.
 const TEMPLATES: usize = 4096;
+/// Templates that are compared before one is looked up.
+const RECENT: usize = 16;
 
 impl Layouts {
     pub(crate) fn new(registry: Arc<Registry>) -> Self {
-        Self { registry, known: RwLock::default() }
+        Self { registry, known: RwLock::default(), recent: RwLock::default() }
     }
 
     /// From a metadata document; `None` where it is no array's that this release can read.
@@ -69,19 +73,9 @@ impl Layouts {
         if name != V3 && name != V2_ARRAY {
             return None;
         }
-        let key = (name == V3, Arc::clone(template));
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        let kind = match known {
+        let kind = match self.recent(name == V3, template) {
             Some(kind) => kind,
-            None => {
-                let kind = Arc::new(self.kind(name, template, shape)?);
-                let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-                if known.len() >= TEMPLATES {
-                    known.clear();
-                }
-                known.insert(key, Arc::clone(&kind));
-                kind
-            }
+            None => self.known(name, template, shape)?,
         };
         let shape: Vec<u64> = serde_json::from_str(shape?).ok()?;
         if shape.len() != kind.rank {
@@ -92,6 +86,35 @@ impl Layouts {
         let inner = kind.sharding.as_ref().map_or(1, |sharding| sharding.counts().iter().product());
         let numbering = Numbering::new(&grid, inner);
         Some(Info { id, text: numbering.to_string().into(), numbering, kind, shape })
+    }
+
+    fn recent(&self, v3: bool, template: &Arc<str>) -> Option<Arc<Kind>> {
+        let recent = self.recent.read().unwrap_or_else(PoisonError::into_inner);
+        let same = |((is_v3, text), _): &&(Template, Arc<Kind>)| *is_v3 == v3 && Arc::ptr_eq(text, template);
+        recent.iter().find(same).map(|(_, kind)| Arc::clone(kind))
+    }
+
+    fn known(&self, name: &str, template: &Arc<str>, shape: Option<&str>) -> Option<Arc<Kind>> {
+        let key = (name == V3, Arc::clone(template));
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let kind = match known {
+            Some(kind) => kind,
+            None => {
+                let kind = Arc::new(self.kind(name, template, shape)?);
+                let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+                if known.len() >= TEMPLATES {
+                    known.clear();
+                }
+                known.insert(key.clone(), Arc::clone(&kind));
+                kind
+            }
+        };
+        let mut recent = self.recent.write().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() >= RECENT {
+            recent.clear();
+        }
+        recent.push((key, Arc::clone(&kind)));
+        Some(kind)
     }
 
     fn kind(&self, name: &str, template: &str, shape: Option<&str>) -> Option<Kind> {

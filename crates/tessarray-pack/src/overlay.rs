@@ -6,6 +6,7 @@ use crate::id::Id;
 use crate::info::Info;
 use crate::numbering::Numbering;
 use crate::segments::Location;
+use crate::statistics::STATISTICS;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -93,6 +94,13 @@ impl Overlay {
     /// Whether nothing was changed.
     pub(crate) fn is_empty(&self) -> bool {
         self.values.is_empty() && self.chunks.is_empty()
+    }
+
+    /// What this transaction said of an array's values does not hold any more.
+    pub(crate) fn forget_statistics(&mut self, node: &str) {
+        if let Some(change) = self.values.get_mut(&(Arc::from(node), Arc::from(STATISTICS))) {
+            change.value = NewValue::Gone;
+        }
     }
 
     /// The changes of an array's chunks.

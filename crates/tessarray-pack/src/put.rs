@@ -42,7 +42,7 @@ impl Work {
             let crc = seal::of_value(bytes, key.as_str(), segment);
             NewValue::There(Stored { at, segment, length: length as u64, crc })
         } else {
-            NewValue::Here(Value::new(bytes))
+            NewValue::Here(Value::of(name, bytes))
         };
         let known = if name == V3 || name == V2_ARRAY { Some(self.node_id(node, name)?) } else { None };
         let new = known == Some(None);
@@ -56,6 +56,9 @@ impl Work {
         };
         let mut overlay = self.edit()?;
         overlay.values.insert((node.into(), name.into()), Change { value, id, stamp: self.number() });
+        if is_document(name) {
+            overlay.forget_statistics(node);
+        }
         if id.is_some() {
             // What lies about from an array that was there before is not this one's.
             if let (true, Some(info)) = (new, &info) {
@@ -111,6 +114,7 @@ impl Work {
             },
         };
         let mut overlay = self.edit()?;
+        overlay.forget_statistics(node);
         let changes = overlay.chunks_of(node, info);
         let begin = changes.object(at).ok_or_else(|| too_large(key))?;
         match (&old, before) {
@@ -195,6 +199,7 @@ impl Work {
 
     fn remove_object(&self, key: &Key, node: &str, info: &Arc<Info>, at: &[u64]) -> Result<()> {
         let mut overlay = self.edit()?;
+        overlay.forget_statistics(node);
         let changes = overlay.chunks_of(node, info);
         let begin = changes.object(at).ok_or_else(|| too_large(key))?;
         changes.clear(begin);

@@ -113,11 +113,16 @@ impl Snapshot {
         for part in self.parts_of(node) {
             let part = part?;
             let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
-            if let Some(number) = rows.numbering(info).object(at)
-                && let Some((group, row)) = part.row(node, "", number + inner)?
-                && let Some(entry) = group.find(row, number + inner)
-            {
-                return located(part, entry);
+            if let Some(number) = rows.numbering(info).object(at) {
+                let row = match rows.only {
+                    Some(only) => Some(only),
+                    None => part.row(node, "", number + inner)?,
+                };
+                if let Some((group, row)) = row
+                    && let Some(entry) = group.find(row, number + inner)
+                {
+                    return located(part, entry);
+                }
             }
             if rows.reset {
                 return Ok(None);
@@ -180,23 +185,29 @@ fn located(part: &Part, entry: Entry) -> Result<Option<(Id, Entry)>> {
 }
 
 /// What all rows of chunks of one node in one part have in common.
-struct ChunkRows {
+struct ChunkRows<'a> {
     own: Option<Numbering>,
     reset: bool,
+    /// The one row, where there is no other: small arrays have one.
+    only: Option<(&'a Arc<Group>, usize)>,
 }
 
-impl ChunkRows {
-    fn of(part: &Part, node: &str, info: &Info) -> Result<Option<Self>> {
+impl<'a> ChunkRows<'a> {
+    fn of(part: &'a Part, node: &str, info: &Info) -> Result<Option<Self>> {
         let Some((group, row)) = part.row(node, "", u64::MAX)? else { return Ok(None) };
         let own = match group.grid(row) {
             Some(text) if **text != **info.text() => Numbering::parse(text),
             _ => None,
         };
-        let reset = part.row(node, "", 0)?.is_some_and(|(group, row)| group.gone(row));
-        Ok(Some(Self { own, reset }))
+        let only = (group.place(row).2 == 0).then_some((group, row));
+        let reset = match only {
+            Some((group, row)) => group.gone(row),
+            None => part.row(node, "", 0)?.is_some_and(|(group, row)| group.gone(row)),
+        };
+        Ok(Some(Self { own, reset, only }))
     }
 
-    fn numbering<'a>(&'a self, info: &'a Info) -> &'a Numbering {
+    fn numbering<'b>(&'b self, info: &'b Info) -> &'b Numbering {
         self.own.as_ref().unwrap_or_else(|| info.numbering())
     }
 }

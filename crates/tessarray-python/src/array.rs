@@ -9,7 +9,7 @@ use crate::json::{from_map, to_map};
 use crate::node::{PyNode, documents};
 use crate::selection::{self, Request};
 use crate::{check, dtype, memory, variable};
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -88,13 +88,7 @@ impl PyArrayCore {
         if self.data_type.is_variable() {
             return variable::from_python(value, &self.data_type, arena);
         }
-        let descr = self.descr(py)?;
-        if let Ok(array) = value.cast::<PyUntypedArray>()
-            && array.dtype().is_equiv_to(descr)
-        {
-            return Ok(array.clone());
-        }
-        Ok(py.import("numpy")?.call_method1("asarray", (value, descr))?.cast_into()?)
+        memory::as_array(value, self.descr(py)?)
     }
 
     /// The stored unit: the shard where there are shards, else the chunk.

@@ -4,6 +4,7 @@
 mod array;
 mod check;
 mod codec;
+mod collection;
 mod dtype;
 mod errors;
 mod group;
@@ -29,6 +30,8 @@ mod _native {
     use crate::check::check_store;
     #[pymodule_export]
     use crate::codec::codecs_from_text;
+    #[pymodule_export]
+    use crate::collection::{PyCollection, PyFound, PyKind, add_dataset, describe_array};
     #[pymodule_export]
     use crate::dtype::numpy_dtype;
     #[pymodule_export]

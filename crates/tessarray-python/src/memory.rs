@@ -137,6 +137,44 @@ pub fn whole_view<'a>(array: &'a Bound<'_, PyUntypedArray>) -> InputView<'a> {
     unsafe { InputView::from_raw(data(array), &shape(array), array.strides(), array.dtype().itemsize()) }
 }
 
+/// A whole array as it lies, to read into: new, or looked at by [`check_out`].
+pub fn whole_output<'a>(array: &'a Bound<'_, PyUntypedArray>) -> OutputView<'a> {
+    // SAFETY: as in `whole_view`.
+    unsafe { OutputView::from_raw(data(array), &shape(array), array.strides(), array.dtype().itemsize()) }
+}
+
+/// The elements of a flat, contiguous view from `start` on, as an array of this shape; `strides` are in bytes, and stay
+/// within the shape's number of elements. Callers give each part to one reader only.
+pub fn part<'a>(flat: &OutputView<'a>, start: u64, shape: &[u64], strides: &[isize]) -> OutputView<'a> {
+    // SAFETY: the caller has counted the elements of all parts when it made the flat array.
+    unsafe {
+        let pointer = flat.pointer().add(start as usize * flat.item());
+        OutputView::from_raw(pointer, shape, strides, flat.item())
+    }
+}
+
+/// The bytes of an array whose elements lie one after the other in C order.
+pub fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
+    if !array.is_c_contiguous() {
+        return None;
+    }
+    // SAFETY: the array has so many bytes, and is alive for 'a; see `output_view` for other threads.
+    Some(unsafe { std::slice::from_raw_parts(data(array), array.len() * array.dtype().itemsize()) })
+}
+
+/// An array-like as an array of this dtype; without a copy where it is one.
+pub fn as_array<'py>(
+    value: &Bound<'py, PyAny>,
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if let Ok(array) = value.cast::<PyUntypedArray>()
+        && array.dtype().is_equiv_to(descr)
+    {
+        return Ok(array.clone());
+    }
+    Ok(value.py().import("numpy")?.call_method1("asarray", (value, descr))?.cast_into()?)
+}
+
 /// NumPy's rule for assignments: leading dimensions of length one may be missing or extra, others must agree or be 1.
 fn broadcast(array: &Bound<'_, PyUntypedArray>, target: &[u64]) -> Option<Strides> {
     let (mut shape, mut strides) = (array.shape(), array.strides());

@@ -34,3 +34,8 @@ pub use tessarray_store::*;
 pub mod pack {
     pub use tessarray_pack::*;
 }
+
+/// Collections: the datasets of a pack, read across in one call.
+pub mod collection {
+    pub use tessarray_collection::*;
+}

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tessarray.cli import texts
+from tessarray.cli.collection import app as collection
 from tessarray.cli.pack import app as pack
 from tessarray_bench.cli.app import app as bench
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 
 app.add_typer(bench, name="bench")
 app.add_typer(pack, name="pack")
+app.add_typer(collection, name="collection")
 
 Store = Annotated[
     str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")

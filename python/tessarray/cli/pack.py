@@ -28,15 +28,15 @@ NoProgress = Annotated[bool, typer.Option("--no-progress", help="Draw no bar.")]
 def _open(path: Path, version: str | None = None) -> Pack:
     import tessarray
 
-    return tessarray.open_pack(path, _version(version))
+    return tessarray.open_pack(path, version_of_text(version))
 
 
-def _version(text: str | None) -> int | str | None:
+def version_of_text(text: str | None) -> int | str | None:
     return int(text) if text is not None and text.isdigit() and len(text) < 4 else text
 
 
 @contextmanager
-def _bar(title: str, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+def bar(title: str, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
     from rich.console import Console
     from rich.progress import Progress
 
@@ -87,9 +87,9 @@ def diff(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    first = _version(before)
+    first = version_of_text(before)
     assert first is not None
-    found = _open(pack).diff(first, _version(after))
+    found = _open(pack).diff(first, version_of_text(after))
     if as_json:
         print_json([vars(one) for one in found])
     elif found:
@@ -107,7 +107,7 @@ def tag(
 ) -> None:
     opened = _open(pack)
     if not delete:
-        opened.tag(name, _version(version))
+        opened.tag(name, version_of_text(version))
     elif not opened.untag(name):
         console().print(f"no tag {name!r}")
         raise typer.Exit(1)
@@ -117,14 +117,14 @@ def tag(
 def rollback(
     pack: PackPath, version: Annotated[str, typer.Argument(metavar="VERSION", help="To go back to.")]
 ) -> None:
-    wanted = _version(version)
+    wanted = version_of_text(version)
     assert wanted is not None
     console().print(f"version {_open(pack).rollback(wanted)} has the content of {version}")
 
 
 @app.command(help=texts.PACK_COMPACT)
 def compact(pack: PackPath, no_progress: NoProgress = False) -> None:
-    with _bar("compact", not no_progress) as progress:
+    with bar("compact", not no_progress) as progress:
         done = _open(pack).compact(progress=progress)
     console().print(
         f"version {done.number} has the same content, stored anew; `pack expire` removes the old bytes"
@@ -156,7 +156,7 @@ def check(
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
-    with _bar("check", not no_progress) as progress:
+    with bar("check", not no_progress) as progress:
         found = _open(pack).check(deep, progress)
     if as_json:
         print_json([vars(one) for one in found])
@@ -173,7 +173,7 @@ def repair(
     apply: Annotated[bool, typer.Option("--apply", help="Do it.")] = False,
     no_progress: NoProgress = False,
 ) -> None:
-    with _bar("repair", not no_progress) as progress:
+    with bar("repair", not no_progress) as progress:
         done = _open(pack).repair(apply, progress)
     if not done.damage:
         console().print("nothing to repair")
@@ -196,8 +196,8 @@ def export(
 ) -> None:
     from tessarray.conversion.size import format_size
 
-    with _bar("export", not no_progress) as progress:
-        done = _open(pack).export(dst, _version(version), path=path, progress=progress)
+    with bar("export", not no_progress) as progress:
+        done = _open(pack).export(dst, version_of_text(version), path=path, progress=progress)
     console().print(f"{pack} -> {dst}: {done.copied} keys, {format_size(done.bytes_copied)}")
 
 

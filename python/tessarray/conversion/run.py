@@ -48,10 +48,10 @@ def convert(
     """Copy a file or a set of arrays into a store, block by block, and say what was done.
 
     `src` is a path (netCDF-3, netCDF-4, HDF5, Zarr v2 or v3 in a folder or a zip, `.npy`, `.npz`, TIFF, or what xarray
-    opens), an `xarray.Dataset`, or a mapping of names to arrays. `dst` is a folder; a name that ends in `.zip` makes a
-    zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction. Groups, attributes,
-    dimension names, fill values and packed values are kept as stored, so that xarray decodes the copy as it does the
-    source.
+    opens), an `xarray.Dataset`, an open array or group, or a mapping of names to arrays. `dst` is a folder; a name that
+    ends in `.zip` makes a zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction.
+    Groups, attributes, dimension names, fill values and packed values are kept as stored, so that xarray decodes the
+    copy as it does the source.
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
     `shards=None` stores each chunk by itself. `compressors` is as in `create_array`. `memory` bounds the bytes in

@@ -8,6 +8,8 @@ of systems, so that any of them can be the baseline. It loads nothing from anywh
 
 from __future__ import annotations
 
+import base64
+import gzip
 import itertools
 import json
 import math
@@ -36,6 +38,7 @@ SCRIPTS = (
 )
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster", "equal": "equal"}
 Row = Mapping[str, Any]
+LARGE = 1 << 20
 
 # Metric -> what a row says of it. Time, rate and stored size come from the cell.
 METRICS: Mapping[str, Callable[[Row], float | None]] = {
@@ -51,8 +54,11 @@ def write(path: str | os.PathLike[str], results: Sequence[dict[str, Any]], label
     Path(path).write_text(build(results, labels), encoding="utf-8")
 
 
-def build(results: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
-    """The page as text, for results documents (design note 0005) and what to call each. Raises ResultsError."""
+def build(results: Sequence[dict[str, Any]], labels: Sequence[str], large: int = LARGE) -> str:
+    """The page as text, for results documents (design note 0005) and what to call each. Raises ResultsError.
+
+    Data of more than `large` characters are compressed: about a seventh.
+    """
     found = merge(*(from_document(one, label) for one, label in zip(results, labels, strict=True)))
     parts = resources.files("tessarray_bench.report") / "page"
     script = "\n".join(
@@ -60,14 +66,23 @@ def build(results: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
     )
     filling = {
         "/*{css}*/": (parts / "page.css").read_text(encoding="utf-8"),
-        "{data}": embedded(payload(found)),
-        "/*{script}*/": f'(() => {{\n"use strict";\n{script}\n}})();',
+        "{data}": element(payload(found), large),
+        "/*{script}*/": f'(async () => {{\n"use strict";\n{script}\n}})();',
     }
     page = (parts / "template.html").read_text(encoding="utf-8")
     for mark, text in filling.items():
         before, after = page.split(mark)
         page = before + text + after
     return page
+
+
+def element(value: Any, large: int) -> str:
+    """The script element that holds the data: JSON, or the same compressed."""
+    text = embedded(value)
+    kind = "application/json"
+    if len(text) > large:
+        text, kind = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(), "application/gzip"
+    return f'<script type="{kind}" id="data">{text}</script>'
 
 
 def embedded(value: Any) -> str:

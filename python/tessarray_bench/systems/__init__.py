@@ -15,6 +15,7 @@ __all__ = ["ADAPTERS", "ArraySpec", "System", "Unsupported", "adapter", "feature
 ADAPTERS: dict[str, tuple[str, str]] = {
     "tessarray": ("tessarray", "Tessarray"),
     "tessarray-pack": ("tessarray_pack", "TessarrayPack"),
+    "tessarray-collection": ("tessarray_collection", "TessarrayCollection"),
     "zarr-python": ("zarr_python", "ZarrPython"),
     "zarr-python-fused": ("zarr_python", "ZarrPythonFused"),
     "zarrs": ("zarr_python", "Zarrs"),

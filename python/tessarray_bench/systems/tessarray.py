@@ -12,6 +12,13 @@ from tessarray_bench.systems.base import ArraySpec, Unsupported
 from tessarray_bench.systems.zarr_layout import ZarrGroups
 
 
+def load() -> Any:
+    """The library: the only import of it in the benchmark."""
+    import tessarray
+
+    return tessarray
+
+
 class Tessarray(ZarrGroups):
     name = "tessarray"
     title = "Tessarray"
@@ -37,9 +44,7 @@ class Tessarray(ZarrGroups):
         return zarr_layout.refusal(cls, workload)
 
     def start(self, workers: int | None) -> None:
-        import tessarray
-
-        self.module: Any = tessarray
+        self.module: Any = load()
 
     def arguments(self, dtype: str, layout: Layout | None) -> dict[str, Any]:
         if layout is None:

@@ -27,6 +27,9 @@ pub struct Array {
     inner: Arc<Inner>,
 }
 
+/// Reads of at most so many bytes are made together with others.
+const TOGETHER: u64 = 1 << 20;
+
 struct Inner {
     session: Session,
     store: Arc<dyn Store>,
@@ -104,6 +107,28 @@ impl Array {
         let state = self.state();
         self.fits(&state, selection, out.shape(), out.item())?;
         execute::read(&self.target(&state), selection, out, arena)
+    }
+
+    /// Reads a selection of each of many arrays into an output of its own; the arrays are in one store. What is small is read
+    /// on the caller's thread, the chunks of all together, so that it costs little more than their bytes; otherwise as
+    /// [`read_into`](Self::read_into).
+    pub fn read_each(parts: &[(Self, &Selection, OutputView<'_>)], arena: &Arena) -> Result<()> {
+        let states: Vec<State> = parts.iter().map(|(array, ..)| array.state()).collect();
+        let mut small = Vec::with_capacity(parts.len());
+        for ((array, selection, out), state) in parts.iter().zip(&states) {
+            let leaves = selection.shape().iter().product::<u64>();
+            let decoded = (state.layout.leaf_bytes() as u64).max(leaves.saturating_mul(out.item() as u64));
+            let together = state.layout.levels.is_empty()
+                && decoded <= TOGETHER
+                && Arc::ptr_eq(&array.inner.store, &parts[0].0.inner.store);
+            if together {
+                array.fits(state, selection, out.shape(), out.item())?;
+                small.push((array.target(state), *selection, out));
+            } else {
+                array.read_into(selection, out, arena)?;
+            }
+        }
+        execute::read_many(&small, arena)
     }
 
     /// Writes a selection from `input`, whose shape is [`Selection::shape`]; strides may be zero to repeat elements.

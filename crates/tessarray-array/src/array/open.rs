@@ -6,6 +6,7 @@ use crate::error::{ArrayError, Result};
 use crate::layout::Layout;
 use crate::session::Session;
 use crate::spec::ArraySpec;
+use serde_json::{Map, Value};
 use std::sync::{Arc, RwLock};
 use tessarray_meta::{ArrayMetadata, Format, Node};
 use tessarray_store::{Key, Prefix, Store, StoreError};
@@ -78,6 +79,39 @@ impl Array {
         let state = RwLock::new(State { metadata: Arc::new(metadata), layout: Arc::new(layout) });
         let (session, id) = (session.clone(), session.next_id());
         Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state }) })
+    }
+
+    /// A handle for an array at another path of another store that is like this one in all but its shape and attributes.
+    /// Touches no store, and takes over what was made out of the metadata.
+    pub fn like(
+        &self,
+        store: Arc<dyn Store>,
+        path: &str,
+        shape: &[u64],
+        attributes: Map<String, Value>,
+    ) -> Result<Self> {
+        let state = self.state();
+        let session = &self.inner.session;
+        let path = clean(path);
+        let prefix = Prefix::from_path(&path)?;
+        let same = state.metadata.shape == shape && state.metadata.attributes == attributes;
+        let metadata = if same {
+            state.metadata
+        } else {
+            let new = ArrayMetadata { shape: shape.to_vec(), attributes, ..(*state.metadata).clone() };
+            new.validate(session.limits())
+                .map_err(|source| ArrayError::Metadata { key: path.clone(), source })?;
+            Arc::new(new)
+        };
+        let state = RwLock::new(State { metadata, layout: state.layout });
+        let (session, id) = (session.clone(), session.next_id());
+        Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state }) })
+    }
+
+    /// Puts the metadata, whatever is there: for who knows that nothing is, and that the groups above are.
+    pub fn put_metadata(&self) -> Result<()> {
+        let documents = documents::of_array(&self.metadata(), &self.inner.prefix)?;
+        documents::save(&self.inner.store, &documents, true)
     }
 
     /// Reads the metadata again, to see what other handles and processes changed.

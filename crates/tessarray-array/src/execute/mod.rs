@@ -4,11 +4,13 @@ mod decode;
 mod encode;
 mod fill;
 mod indexes;
+mod many;
 mod read;
 mod transfer;
 mod write;
 
 pub(crate) use indexes::child_at;
+pub(crate) use many::read_many;
 pub(crate) use read::read;
 pub(crate) use write::write;
 

@@ -192,16 +192,16 @@ impl Reader<'_> {
 
 /// The first failure among many answers.
 #[derive(Default)]
-struct Failure(Mutex<Option<ArrayError>>);
+pub(super) struct Failure(Mutex<Option<ArrayError>>);
 
 impl Failure {
-    fn note(&self, result: Result<()>) {
+    pub(super) fn note(&self, result: Result<()>) {
         if let Err(error) = result {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     }
 
-    fn into_result(self) -> Result<()> {
+    pub(super) fn into_result(self) -> Result<()> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }

@@ -61,6 +61,16 @@ impl Blocks<'_> {
         self.codec.decode(self.payload, chunk)
     }
 
+    /// Where there is only one block: decodes the first `bytes` of the chunk to their place in it, if the codec can. `false`:
+    /// it cannot, and nothing was done.
+    pub fn decode_prefix(&self, bytes: usize, chunk: &mut [u8]) -> Result<bool> {
+        let bytes = bytes.min(chunk.len());
+        match self.codec.decode_prefix(self.payload, self.decoded, &mut chunk[..bytes]) {
+            Some(done) => done.map(|()| true),
+            None => Ok(false),
+        }
+    }
+
     /// Decodes block `block` to its place in `chunk`, which has the whole chunk's bytes.
     pub fn decode_into(&self, block: usize, chunk: &mut [u8]) -> Result<()> {
         let start = block.saturating_mul(self.len).min(chunk.len());

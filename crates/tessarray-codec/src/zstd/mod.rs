@@ -7,12 +7,15 @@ use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry,
 use std::cell::RefCell;
 use std::sync::Arc;
 use zstd_safe::zstd_sys::{ZSTD_EndDirective, ZSTD_ErrorCode};
-use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 const NAME: &str = "zstd";
 /// The fastest level the library knows.
 const MIN_LEVEL: i64 = -131_072;
 const MAX_LEVEL: i64 = 22;
+/// What the library takes for the logarithm of a window.
+const WINDOW_MIN: u32 = 10;
+const WINDOW_MAX: u32 = 31;
 
 #[derive(Debug)]
 struct Zstd {
@@ -33,6 +36,7 @@ fn build(config: &NamedConfig, _: &ChunkSpec) -> Result<AnyCodec> {
 
 thread_local! {
     static COMPRESSOR: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
+    static STREAM: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
@@ -61,6 +65,41 @@ fn decode_once(input: &[u8], out: &mut [u8]) -> Result<Attempt> {
         }
         Some(Err(code)) => Err(fail::corrupt(NAME, zstd_safe::get_error_name(code))),
     }
+}
+
+/// Whether this begins with a frame that has no checksum.
+fn is_plain(input: &[u8]) -> bool {
+    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    const CHECKSUM: u8 = 4;
+    input.first_chunk() == Some(&MAGIC) && input.get(4).is_some_and(|flags| flags & CHECKSUM == 0)
+}
+
+/// Decodes the beginning of a frame. Allocates a window of the decoded size at most.
+fn prefix(input: &[u8], decoded: usize, out: &mut [u8]) -> Result<()> {
+    let failed = |code| fail::corrupt(NAME, zstd_safe::get_error_name(code));
+    STREAM.with_borrow_mut(|context| {
+        if context.is_none() {
+            *context = DCtx::try_create();
+        }
+        let Some(context) = context.as_mut() else {
+            return Err(fail::corrupt(NAME, "no memory for a decoder"));
+        };
+        context.reset(ResetDirective::SessionOnly).map_err(failed)?;
+        let window = usize::BITS - decoded.leading_zeros();
+        context
+            .set_parameter(DParameter::WindowLogMax(window.clamp(WINDOW_MIN, WINDOW_MAX)))
+            .map_err(failed)?;
+        let wanted = out.len();
+        let (mut to, mut from) = (OutBuffer::around(out), InBuffer::around(input));
+        while to.pos() < wanted {
+            let before = (to.pos(), from.pos());
+            let more = context.decompress_stream(&mut to, &mut from).map_err(failed)?;
+            if to.pos() < wanted && (more == 0 || (to.pos(), from.pos()) == before) {
+                return Err(fail::truncated(NAME, wanted, to.pos()));
+            }
+        }
+        Ok(())
+    })
 }
 
 impl Zstd {
@@ -120,6 +159,13 @@ impl BytesCodec for Zstd {
         }
     }
 
+    fn decode_prefix(&self, input: &[u8], decoded: usize, out: &mut [u8]) -> Option<Result<()>> {
+        // A checksum is over the whole frame. Of several frames, or one that does not say its size, nothing is known.
+        let one = is_plain(input)
+            && matches!(zstd_safe::get_frame_content_size(input), Ok(Some(size)) if size == decoded as u64);
+        one.then(|| prefix(input, decoded, out))
+    }
+
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
         decode_growing(input.len(), limit, out, |buffer| decode_once(input, buffer))?
             .ok_or_else(|| fail::too_large(NAME, limit))
@@ -137,6 +183,35 @@ mod tests {
         let checked = NamedConfig::new("numcodecs.zstd").with("level", 9).with("checksum", true);
         conformance::bytes(&checked, Flips::AreSeen);
         conformance::bytes(&NamedConfig::new("zstd").with("level", -7), Flips::MayPass);
+    }
+
+    #[test]
+    fn the_beginning_of_a_frame_decodes_alone() {
+        let codec = bytes_codec(&NamedConfig::new("zstd").with("level", 3));
+        let input: Vec<u8> =
+            (0..600_000u32).flat_map(|i| (i / 7).wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        let mut frame = Vec::new();
+        codec.encode(&input, &mut frame).unwrap();
+        for wanted in [0, 1, 4095, 131_072, 131_073, 1_000_000, input.len()] {
+            let mut out = vec![0; wanted];
+            codec.decode_prefix(&frame, input.len(), &mut out).unwrap().unwrap();
+            assert!(out == input[..wanted], "{wanted}");
+        }
+        let mut out = vec![0; 1_000_000];
+        // Cut off, of another size than is said, damaged, or with a checksum over all of it.
+        let cut = &frame[..frame.len() / 3];
+        assert!(codec.decode_prefix(cut, input.len(), &mut out).unwrap().is_err());
+        assert!(codec.decode_prefix(&frame, input.len() + 1, &mut out).is_none());
+        let mut torn = frame.clone();
+        torn[200..400].fill(0xff);
+        assert!(
+            !matches!(codec.decode_prefix(&torn, input.len(), &mut out), Some(Ok(())) if out == input[..out.len()])
+        );
+        let checked = bytes_codec(&NamedConfig::new("zstd").with("checksum", true));
+        let mut frame = Vec::new();
+        checked.encode(&input, &mut frame).unwrap();
+        assert!(checked.decode_prefix(&frame, input.len(), &mut out).is_none());
+        assert!(codec.decode_prefix(b"", 5, &mut out).is_none());
     }
 
     #[test]

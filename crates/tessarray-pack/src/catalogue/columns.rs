@@ -64,9 +64,16 @@ impl Shared {
         let (mut at, values) = sparse(byte_array(reader)?, rows)?;
         let mut texts: Vec<Arc<str>> = Vec::new();
         let mut known: HashMap<&[u8], u32> = HashMap::new();
+        // Values of a dictionary lie at one place: to look for that is quicker than to hash whole documents.
+        let mut places: HashMap<(*const u8, usize), u32> = HashMap::new();
         for slot in at.iter_mut().filter(|slot| **slot != NONE) {
             let bytes = values[*slot as usize].data();
-            *slot = match known.get(bytes) {
+            let place = (bytes.as_ptr(), bytes.len());
+            if let Some(&number) = places.get(&place) {
+                *slot = number;
+                continue;
+            }
+            let number = match known.get(bytes) {
                 Some(&number) => number,
                 None => {
                     let number = u32::try_from(texts.len())?;
@@ -75,6 +82,8 @@ impl Shared {
                     number
                 }
             };
+            places.insert(place, number);
+            *slot = number;
         }
         Ok(Self { at, texts })
     }

@@ -193,6 +193,11 @@ impl Group {
         std::str::from_utf8(self.shape.get(row)?).ok()
     }
 
+    /// The attributes in the row's document, as text.
+    pub(crate) fn attributes(&self, row: usize) -> Option<&str> {
+        std::str::from_utf8(self.attributes.get(row)?).ok()
+    }
+
     /// How the row's chunks are numbered.
     pub(crate) fn grid(&self, row: usize) -> Option<&Arc<str>> {
         self.grid.get(row)

@@ -1,6 +1,7 @@
 //! One row of the catalogue.
 
 use super::template::Text;
+use crate::info::is_document;
 use bytes::Bytes;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -31,9 +32,10 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// From the bytes of a key.
-    pub(crate) fn new(bytes: &[u8]) -> Self {
-        Text::split(bytes).map_or_else(|| Self::Bytes(Bytes::copy_from_slice(bytes)), Self::Text)
+    /// From the bytes of a key; those of a document are split.
+    pub(crate) fn of(name: &str, bytes: &[u8]) -> Self {
+        let text = if is_document(name) { Text::split(bytes) } else { None };
+        text.map_or_else(|| Self::Bytes(Bytes::copy_from_slice(bytes)), Self::Text)
     }
 
     /// The bytes.

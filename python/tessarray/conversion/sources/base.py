@@ -54,8 +54,13 @@ class FileSource(BaseSource):
         self.path = path
 
     def identity(self) -> dict[str, Any]:
-        found = self.path.stat()
-        return {"source": str(self.path.resolve()), "size": found.st_size, "mtime_ns": found.st_mtime_ns}
+        return identity_of(self.path)
+
+
+def identity_of(path: Path) -> dict[str, Any]:
+    """What tells a file from what it may become."""
+    found = path.stat()
+    return {"source": str(path.resolve()), "size": found.st_size, "mtime_ns": found.st_mtime_ns}
 
 
 def need(module: str, what: str) -> Any:

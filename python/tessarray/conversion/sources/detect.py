@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tessarray.arrays import Array
 from tessarray.conversion.errors import FormatError, SourceNotFoundError
 from tessarray.conversion.model import Source
+from tessarray.groups import Group
 
 HDF5_SUFFIXES = {".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".loom", ".nwb", ".ims"}
 ZARR_DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zmetadata")
 
 
 def open_source(src: Any) -> Source:
-    """Open what a user gave: a path, an `xarray.Dataset`, or a mapping of names to arrays.
+    """Open what a user gave: a path, an `xarray.Dataset`, an open array or group, or a mapping of names to arrays.
 
     Raises `SourceNotFoundError` if nothing is at the path, and `FormatError` if no reader knows it or it is damaged.
     """
@@ -24,6 +26,10 @@ def open_source(src: Any) -> Source:
         from tessarray.conversion.sources.xarray import DatasetSource
 
         return DatasetSource.of(src)
+    if isinstance(src, Array | Group):
+        from tessarray.conversion.sources.zarr import GroupSource
+
+        return GroupSource(f"{src.store.describe()}/{src.path}", src)
     if isinstance(src, Mapping):
         from tessarray.conversion.sources.memory import MappingSource
 

@@ -11,22 +11,21 @@ import tessarray
 from tessarray.conversion.attributes import NOTES, decode_fill
 from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
-from tessarray.conversion.sources.base import FileSource
+from tessarray.conversion.sources.base import BaseSource, identity_of
 
 
-class ZarrSource(FileSource):
-    """A Zarr array or hierarchy. Reads may overlap."""
+class GroupSource(BaseSource):
+    """A Zarr array or hierarchy that is open. Reads may overlap."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, label: str, root: Any) -> None:
+        super().__init__(label)
         self._arrays: dict[str, Any] = {}
         self._specs: list[ArraySpec] = []
         self._groups: list[GroupSpec] = []
         try:
-            root = tessarray.open(str(path), mode="r")
             self._visit("", root)
         except tessarray.TessarrayError as error:
-            raise FormatError(f"{path}: not readable as Zarr: {error}") from error
+            raise FormatError(f"{label}: not readable as Zarr: {error}") from error
         self.kind = f"Zarr v{self._format}"
 
     def _visit(self, path: str, node: Any, is_text_fill: bool = False) -> None:
@@ -66,9 +65,21 @@ class ZarrSource(FileSource):
     def read(self, path: str, region: Region) -> NDArray:
         return np.asarray(self._arrays[path][region if region else ...])
 
+
+class ZarrSource(GroupSource):
+    """The same at a path: a directory or a zip."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            root = tessarray.open(str(path), mode="r")
+        except tessarray.TessarrayError as error:
+            raise FormatError(f"{path}: not readable as Zarr: {error}") from error
+        super().__init__(str(path), root)
+
     def identity(self) -> dict[str, Any]:
         if self.path.is_file():
-            return super().identity()
+            return identity_of(self.path)
         documents = [
             found for name in ("zarr.json", ".zgroup", ".zarray") if (found := self.path / name).exists()
         ]

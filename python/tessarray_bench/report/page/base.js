@@ -1,6 +1,13 @@
 // Elements, numbers in words, and the embedded data. Everything else builds on these.
 
-const PAGE = JSON.parse(document.getElementById("data").textContent);
+// Large data are compressed: base64 of gzip.
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+const DATA = document.getElementById("data");
+const PAGE = DATA.type === "application/gzip" ? await unpacked(DATA.textContent) : JSON.parse(DATA.textContent);
 const $ = (id) => document.getElementById(id);
 
 function fill(node, attributes, children) {

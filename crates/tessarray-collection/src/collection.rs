@@ -1,0 +1,74 @@
+//! One version of a collection.
+
+use crate::error::Result;
+use crate::index::Index;
+use crate::kinds::{Kind, Kinds};
+use std::sync::{Arc, OnceLock};
+use tessarray_array::Session;
+use tessarray_pack::PackVersion;
+use tessarray_store::{Store, StoreError};
+
+/// A version of a pack as a collection. What it finds out it keeps; safe to use from many threads.
+pub struct Collection {
+    pub(crate) session: Session,
+    pub(crate) version: PackVersion,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) kinds: Kinds,
+    index: OnceLock<Index>,
+}
+
+impl Collection {
+    /// The collection in a version. Reads nothing.
+    pub fn new(session: &Session, version: PackVersion) -> Self {
+        let store = version.store();
+        Self { session: session.clone(), store, kinds: Kinds::new(session), index: OnceLock::new(), version }
+    }
+
+    /// The version.
+    pub fn version(&self) -> &PackVersion {
+        &self.version
+    }
+
+    /// The session whose threads read.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What is in it: made by the first call, which reads the whole catalogue.
+    pub fn index(&self) -> Result<&Index> {
+        match self.index.get() {
+            Some(index) => Ok(index),
+            None => {
+                // To decode the catalogue is most of the work, and shared.
+                let pieces = self.version.pieces()?;
+                self.session.share(pieces.len() as u64, |number| {
+                    pieces[number as usize].load().map_err(StoreError::from)?;
+                    Ok(())
+                })?;
+                let index = Index::of(&self.version, &self.kinds)?;
+                Ok(self.index.get_or_init(|| index))
+            }
+        }
+    }
+
+    /// The same, if it is there.
+    pub(crate) fn known_index(&self) -> Option<&Index> {
+        self.index.get()
+    }
+
+    /// Whether there is a dataset of this name. Costs one lookup.
+    pub fn contains(&self, name: &str) -> Result<bool> {
+        if let Some(index) = self.known_index() {
+            return Ok(index.place(name).is_some());
+        }
+        if name.is_empty() || name.contains('/') {
+            return Ok(false);
+        }
+        for document in ["zarr.json", ".zgroup"] {
+            if let Some(document) = self.version.document(name, document)? {
+                return Ok(matches!(*self.kinds.get(self.kinds.number(&document)), Kind::Group));
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,242 @@
+//! The arrays of one variable.
+
+use crate::collection::Collection;
+use crate::error::Result;
+use crate::index::{Entry, Index};
+use crate::kinds::Kind;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tessarray_array::{Array, ArrayError};
+use tessarray_buffer::{Arena, OutputView};
+use tessarray_grid::Selection;
+
+/// The arrays of one variable in some datasets.
+#[derive(Debug)]
+pub struct Found {
+    /// The variable.
+    pub variable: Box<str>,
+    /// The arrays, in the order of the names asked for.
+    pub members: Vec<Member>,
+    /// Places of the names asked for that have no such array.
+    pub missing: Vec<usize>,
+    /// What the arrays are.
+    pub kinds: Vec<Arc<Kind>>,
+    /// Their shapes.
+    pub shapes: Vec<Vec<u64>>,
+    /// Their attributes, as JSON.
+    pub attributes: Vec<Box<str>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub struct Member {
+    /// The dataset.
+    pub dataset: Box<str>,
+    /// Its place among the names asked for.
+    pub place: usize,
+    /// Place in [`Found::kinds`].
+    pub kind: usize,
+    /// Place in [`Found::shapes`].
+    pub shape: usize,
+    /// Place in [`Found::attributes`].
+    pub attributes: usize,
+}
+
+/// What of these is in use, each once.
+#[derive(Default)]
+struct Used {
+    kinds: HashMap<u32, usize>,
+    shapes: HashMap<Box<str>, usize>,
+    attributes: HashMap<Box<str>, usize>,
+}
+
+impl Found {
+    fn new(variable: &str) -> Self {
+        Self {
+            variable: variable.into(),
+            members: Vec::new(),
+            missing: Vec::new(),
+            kinds: Vec::new(),
+            shapes: Vec::new(),
+            attributes: Vec::new(),
+        }
+    }
+
+    /// Its path in the pack.
+    pub fn path(&self, member: &Member) -> String {
+        format!("{}/{}", member.dataset, self.variable)
+    }
+}
+
+/// Up to so many names are looked up one by one where there is no index yet: to make it costs more.
+const FEW: usize = 64;
+
+impl Collection {
+    /// The arrays of a variable in these datasets; in all that have it without names.
+    pub fn find(&self, variable: &str, names: Option<&[String]>) -> Result<Found> {
+        let mut found = Found::new(variable);
+        let mut used = Used::default();
+        let names = match names {
+            Some(names) if self.known_index().is_none() && names.len() <= FEW => {
+                for (place, name) in names.iter().enumerate() {
+                    self.look_up(&mut found, &mut used, place, name)?;
+                }
+                return Ok(found);
+            }
+            names => names,
+        };
+        let index = self.index()?;
+        let held = index.variable(variable);
+        match names {
+            None => {
+                let entries = held.map_or(&[][..], |held| &held.entries);
+                for (place, entry) in entries.iter().enumerate() {
+                    self.take(&mut found, &mut used, index, place, *entry)?;
+                }
+            }
+            Some(names) => {
+                for (place, name) in names.iter().enumerate() {
+                    let entry = index.place(name).and_then(|dataset| held?.in_dataset(dataset));
+                    match entry {
+                        Some(entry) => self.take(&mut found, &mut used, index, place, entry)?,
+                        None => found.missing.push(place),
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn take(
+        &self,
+        found: &mut Found,
+        used: &mut Used,
+        index: &Index,
+        place: usize,
+        entry: Entry,
+    ) -> Result<()> {
+        let dataset = &index.names()[entry.dataset as usize];
+        let (shape, attributes) = (index.shapes.get(entry.shape), index.attributes.get(entry.attributes));
+        self.add(found, used, place, dataset, (entry.kind, shape, attributes))
+    }
+
+    fn look_up(&self, found: &mut Found, used: &mut Used, place: usize, name: &str) -> Result<()> {
+        let path = format!("{name}/{}", found.variable);
+        for document in ["zarr.json", ".zarray"] {
+            if name.contains('/') {
+                break;
+            }
+            if let Some(document) = self.version.document(&path, document)? {
+                let kind = self.kinds.number(&document);
+                if matches!(*self.kinds.get(kind), Kind::Group) {
+                    break;
+                }
+                let (shape, attributes) = (document.shape(), document.attributes());
+                let known = (kind, shape.unwrap_or_default(), attributes.unwrap_or_default());
+                return self.add(found, used, place, name, known);
+            }
+        }
+        found.missing.push(place);
+        Ok(())
+    }
+
+    fn add(
+        &self,
+        found: &mut Found,
+        used: &mut Used,
+        place: usize,
+        dataset: &str,
+        (kind, shape, attributes): (u32, &str, &str),
+    ) -> Result<()> {
+        let kind = *used.kinds.entry(kind).or_insert_with(|| {
+            found.kinds.push(self.kinds.get(kind));
+            found.kinds.len() - 1
+        });
+        if let Kind::Unreadable(reason) = &*found.kinds[kind] {
+            let path = format!("{dataset}/{}", found.variable);
+            return Err(ArrayError::Argument {
+                what: path,
+                expected: "metadata that can be read".into(),
+                found: reason.clone(),
+            }
+            .into());
+        }
+        let shape = match used.shapes.get(shape) {
+            Some(&known) => known,
+            None => {
+                let lengths = serde_json::from_str(shape).map_err(|error| ArrayError::Argument {
+                    what: format!("{dataset}/{}: shape", found.variable),
+                    expected: "a list of lengths".into(),
+                    found: format!("{shape:?}: {error}"),
+                })?;
+                found.shapes.push(lengths);
+                used.shapes.insert(shape.into(), found.shapes.len() - 1);
+                found.shapes.len() - 1
+            }
+        };
+        let attributes = match used.attributes.get(attributes) {
+            Some(&known) => known,
+            None => {
+                found.attributes.push(attributes.into());
+                used.attributes.insert(attributes.into(), found.attributes.len() - 1);
+                found.attributes.len() - 1
+            }
+        };
+        found.members.push(Member { dataset: dataset.into(), place, kind, shape, attributes });
+        Ok(())
+    }
+
+    /// The array of a member. Its handle has no attributes: those are in [`Found::attributes`].
+    pub fn open(&self, found: &Found, member: &Member) -> tessarray_array::Result<Array> {
+        self.open_like(found, member, &mut HashMap::new())
+    }
+
+    /// The same; `seen` has one array of each kind and shape, from which the next is made quickly.
+    fn open_like(
+        &self,
+        found: &Found,
+        member: &Member,
+        seen: &mut HashMap<(usize, usize), Array>,
+    ) -> tessarray_array::Result<Array> {
+        let path = found.path(member);
+        let like = |array: &Array| {
+            let shape = &found.shapes[member.shape];
+            array.like(Arc::clone(&self.store), &path, shape, serde_json::Map::new())
+        };
+        if let Some(array) = seen.get(&(member.kind, member.shape)) {
+            return like(array);
+        }
+        let Kind::Array(kind) = &*found.kinds[member.kind] else {
+            return Err(ArrayError::NotFound { store: self.store.describe(), path });
+        };
+        let array = like(kind)?;
+        seen.insert((member.kind, member.shape), array.clone());
+        Ok(array)
+    }
+
+    /// Reads `count` arrays on the session's threads: `part` says of each place which member, which selection of it, and
+    /// where its elements go.
+    pub fn read_each<'a>(
+        &self,
+        found: &Found,
+        count: usize,
+        part: &(dyn Fn(usize) -> (usize, &'a Selection, OutputView<'a>) + Sync),
+        arena: &Arena,
+    ) -> Result<()> {
+        // A thread's share in several batches, so that all end at about one time.
+        let batch = (count / (self.session.threads() * 4)).clamp(1, BATCH);
+        Ok(self.session.share(count.div_ceil(batch) as u64, |number| {
+            let begin = number as usize * batch;
+            let mut seen = HashMap::new();
+            let places = begin..(begin + batch).min(count);
+            let parts = places.map(|place| {
+                let (member, selection, out) = part(place);
+                Ok((self.open_like(found, &found.members[member], &mut seen)?, selection, out))
+            });
+            Array::read_each(&parts.collect::<tessarray_array::Result<Vec<_>>>()?, arena)
+        })?)
+    }
+}
+
+/// Arrays that are read together, at most.
+const BATCH: usize = 64;

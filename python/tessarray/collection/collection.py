@@ -1,0 +1,315 @@
+"""A collection: the datasets of a pack."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tessarray._native import CollectionCore, PackStore
+from tessarray.collection import reading
+from tessarray.collection.dataset import Dataset
+from tessarray.collection.names import unknown
+from tessarray.collection.ragged import RaggedArray
+from tessarray.collection.reading import Missing, NDArray, Selection
+from tessarray.collection.transaction import CollectionTransaction
+from tessarray.packs import Pack, create_pack, open_pack
+from tessarray.sessions import Session
+from tessarray.stores import StoreLike
+
+if TYPE_CHECKING:
+    from tessarray.collection.schema import Schema
+    from tessarray.collection.selecting import Selected
+
+__all__ = ["Collection", "create_collection", "open_collection"]
+
+
+def create_collection(
+    store: StoreLike,
+    *,
+    chunks: Any = "auto",
+    compressors: Any = "auto",
+    durable: bool = True,
+    session: Session | None = None,
+) -> Collection:
+    """Make a collection: in a local directory, or in any store.
+
+    chunks: of its variables: `"auto"` (one chunk up to 1 MiB), extents, or extents by dimension name.
+    compressors: as in `create_array`. Both are of this handle, and hold for what is added with it.
+    durable: see `create_pack`.
+
+    Raises `ExistsError` where there is a pack.
+    """
+    return Collection(create_pack(store, durable=durable, session=session), chunks, compressors, session)
+
+
+def open_collection(
+    store: StoreLike,
+    version: int | str | datetime.datetime | None = None,
+    *,
+    chunks: Any = "auto",
+    compressors: Any = "auto",
+    durable: bool = True,
+    session: Session | None = None,
+) -> Collection:
+    """Open a collection, or any pack of groups: at its latest version, or for ever at a number, a tag or a moment.
+
+    Costs the reading of one or two small files; what is in it is looked up when it is first asked for.
+    """
+    pack = open_pack(store, version, durable=durable, session=session)
+    return Collection(pack, chunks, compressors, session)
+
+
+class Collection:
+    """The datasets of a pack. Made by `create_collection` and `open_collection`; safe to use from many threads.
+
+    A mapping from names to datasets of its version: the latest, unless it was opened at one.
+    """
+
+    def __init__(
+        self, pack: Pack, chunks: Any = "auto", compressors: Any = "auto", session: Session | None = None
+    ) -> None:
+        self.pack = pack
+        self._chunks, self._compressors, self._session = chunks, compressors, session
+        self._seen: CollectionCore | None = None
+
+    def _core(self) -> CollectionCore:
+        """The engine's side, at the version that is shown now."""
+        number, seen = self.pack.version, self._seen
+        if seen is None or seen.version != number:
+            seen = self._seen = CollectionCore(self.pack._core.version(number), self._session)
+        return seen
+
+    # What is in it.
+
+    @property
+    def version(self) -> int:
+        """The number of the version it shows."""
+        return self.pack.version
+
+    @property
+    def store(self) -> PackStore:
+        """Its version as a store of arrays and groups, read-only."""
+        return self.pack._view()
+
+    def at(self, version: int | str | datetime.datetime) -> Collection:
+        """The same collection, for ever at one version."""
+        return Collection(self.pack.at(version), self._chunks, self._compressors, self._session)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the datasets, sorted."""
+        return self._core().names()
+
+    @property
+    def variables(self) -> dict[str, int]:
+        """Names of all variables, and how many datasets have each."""
+        return dict(self._core().variables())
+
+    def names_with(self, variable: str) -> list[str]:
+        """Names of the datasets that have a variable."""
+        return self._core().find(variable).names
+
+    def __getitem__(self, name: str) -> Dataset:
+        if name not in self:
+            raise unknown("dataset", name, self.names, "the collection")
+        return Dataset(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._core()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self._core())
+
+    # Reading across datasets.
+
+    def read(
+        self,
+        variable: str,
+        names: str | Sequence[str] | None = None,
+        selection: Selection = None,
+        missing: Missing = "error",
+        *,
+        decode: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray | RaggedArray:
+        """Read a variable of many datasets in one call.
+
+        names: datasets, in the order of the result; all of them where left out.
+        selection: of each array, as in NumPy (`np.s_[:10, 0]`); a mapping from dimension names to parts of an index;
+        or a function from (name, shape) to one of these. What reaches beyond an array is a `SelectionError`.
+        missing: what becomes of datasets without the variable: `"error"`, `"skip"`, or `"fill"`: NaN (the fill value
+        for types that have none) where shapes are equal, no elements where they are ragged.
+        decode: unpack by each dataset's own `scale_factor` and `add_offset`, and put NaN for its fill value; the
+        result is floating then. Without it values are as stored.
+        out: an array of the right dtype to read equal shapes into; it must be in C order.
+
+        Equal shapes give an array `[n, ...]`, others a `RaggedArray`. Costs one read of each chunk, on all threads of
+        the session, and memory for the result. Datasets that store different dtypes give the dtype that holds both.
+        """
+        return reading.read(self._core(), variable, names, selection, missing, decode, out)
+
+    def read_many(
+        self,
+        variables: Iterable[str],
+        names: str | Sequence[str] | None = None,
+        selection: Selection = None,
+        missing: Missing = "error",
+        *,
+        decode: bool = False,
+        out: Mapping[str, NDArray] | None = None,
+    ) -> dict[str, NDArray | RaggedArray]:
+        """The same for several variables, of one version."""
+        core = self._core()
+        given = out or {}
+        return {
+            variable: reading.read(core, variable, names, selection, missing, decode, given.get(variable))
+            for variable in variables
+        }
+
+    def sel(self, indexers: Mapping[str, Any], names: str | Sequence[str] | None = None) -> Selected:
+        """Select by values of coordinates: `{"lat": slice(30, 60), "time": value}`, in each dataset by its own.
+
+        A slice takes what lies within it, ends included; a single value takes the nearest element, and drops the
+        dimension. Coordinates are variables of one dimension that bear its name, monotonic or not.
+        """
+        from tessarray.collection.selecting import Selected
+
+        return Selected(self, indexers, names)
+
+    # Tables.
+
+    @property
+    def datasets(self) -> Any:
+        """An Arrow table: a row a dataset, `dataset`, `variables`, and a column for each attribute. Needs pyarrow."""
+        from tessarray.collection.tables import datasets
+
+        return datasets(self._core())
+
+    @property
+    def statistics(self) -> Any:
+        """An Arrow table: a row an array, with shape, dtype, `min`, `max`, `sum`, `count` and `nulls`. Needs pyarrow.
+
+        Of decoded values, where arrays are packed. What was written by other means than this library's collections
+        has none: `refresh_statistics` reads it.
+        """
+        from tessarray.collection.tables import statistics
+
+        return statistics(self._core())
+
+    def where(self, condition: str) -> list[str]:
+        """Names of the datasets for which a condition holds, by attributes and statistics: no values are read.
+
+        `"TEMP.max > 30 and PLATFORM_NUMBER == '13857'"`: attributes of datasets by name, statistics as `variable.min`,
+        `.max`, `.sum`, `.mean`, `.count`, `.nulls`, `.size`; comparisons, `and`, `or`, `not`, `in`, `+ - * /`, `is`
+        `None`. A name that holds other characters than letters, digits and `_` goes into backquotes:
+        `` `wind/u`.max > 3 ``. A comparison with what a dataset has not is false.
+        """
+        from tessarray.collection.where import where
+
+        return where(self._core(), condition)
+
+    def merged_schema(self) -> Schema:
+        """What the datasets have in common: variables, dtypes, dimensions, in how many; and where they differ."""
+        from tessarray.collection.schema import merged_schema
+
+        return merged_schema(self._core())
+
+    def refresh_statistics(self, message: str = "statistics") -> int:
+        """Read arrays that have no statistics, and store theirs; gives how many."""
+        from tessarray.collection.tables import refresh
+
+        return refresh(self, message)
+
+    # Working on it.
+
+    def map(
+        self,
+        function: Callable[[Dataset], Any],
+        names: str | Sequence[str] | None = None,
+        *,
+        executor: Any = "threads",
+        workers: int | None = None,
+        progress: bool = False,
+    ) -> list[Any]:
+        """Call a function with each dataset, and give the results in the order of the names.
+
+        executor: `"threads"`, `"processes"` (the function must be picklable), a `concurrent.futures.Executor`, or a
+        client of dask. workers: how many; one a core where left out. The first exception ends it, with the
+        dataset in a note.
+        """
+        from tessarray.collection.mapping import run
+
+        return run(self, function, names, executor, workers, progress)
+
+    def to_xarray(
+        self,
+        names: str | Sequence[str] | None = None,
+        variables: str | Iterable[str] | None = None,
+        concat_dim: str = "dataset",
+        lazy: bool = True,
+        *,
+        decode: bool = True,
+        datasets_per_chunk: int | None = None,
+    ) -> Any:
+        """The datasets as one `xarray.Dataset` along a new dimension, whose coordinate are the names.
+
+        Only for variables of equal shapes: leave others out, or `read` them. lazy: backed by dask, one chunk a group of
+        datasets; it works with threads, processes and clusters, since a handle travels as a path and a version.
+        decode: see `read`.
+        """
+        from tessarray.collection.lazy import to_xarray
+
+        return to_xarray(self, names, variables, concat_dim, lazy, decode, datasets_per_chunk)
+
+    # Changing it.
+
+    def transaction(self, message: str = "", *, serialize: bool = False) -> CollectionTransaction:
+        """Begin a transaction, for a `with` block; see `Pack.transaction`."""
+        return CollectionTransaction(
+            self.pack.transaction(message, serialize=serialize),
+            self._chunks,
+            self._compressors,
+            self._session,
+        )
+
+    def compact(self, message: str = "compact", progress: Callable[[int, int], None] | None = None) -> Any:
+        """Store everything anew, each variable in one run; see `Pack.compact`."""
+        return self.pack.compact(message, progress)
+
+    def check(self, deep: bool = False, progress: Callable[[int, int], None] | None = None) -> Any:
+        """Look for damage; see `Pack.check`."""
+        return self.pack.check(deep, progress)
+
+    def versions(self) -> Any:
+        """The versions that are there; see `Pack.versions`."""
+        return self.pack.versions()
+
+    def export(
+        self,
+        name: str,
+        dest: StoreLike,
+        *,
+        overwrite: bool = False,
+        progress: bool = False,
+    ) -> Any:
+        """Copy a dataset to a file or folder: netCDF-4 where the name ends in `.nc`, else Zarr. Types are kept."""
+        from tessarray.collection.exporting import export
+
+        return export(self, name, dest, overwrite, progress)
+
+    def __repr__(self) -> str:
+        return f"<Collection of {len(self)} datasets, {self.pack.store.describe()} at version {self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A handle elsewhere shows what this one showed, whatever was committed meanwhile.
+        address = self.pack.path or self.pack.store
+        return (_rebuild, (address, self.version, self._chunks, self._compressors))
+
+
+def _rebuild(store: StoreLike, version: int, chunks: Any, compressors: Any) -> Collection:
+    """Opens a collection again, from a pickle."""
+    return open_collection(store, version, chunks=chunks, compressors=compressors)

@@ -1,0 +1,146 @@
+"""Stored values as what they mean: fill values are NaN, packed ones unpacked, each dataset by its own attributes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tessarray._native import FoundCore
+from tessarray.conversion.attributes import decode_fill
+from tessarray.errors import InvalidTypeError
+
+if TYPE_CHECKING:
+    from tessarray.collection.reading import Parts
+
+NDArray = npt.NDArray[Any]
+# Attributes of which one is there where stored values are not what they mean.
+NAMES = ("scale_factor", "add_offset", "_FillValue", "missing_value")
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The CF conventions' `scale_factor`, `add_offset`, `_FillValue` and `missing_value` of an array."""
+
+    scale: float
+    offset: float
+    missing: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, attributes: str, kinds: list[Any]) -> Packing | None:
+        """From attributes as JSON; `None` where stored values are what they mean."""
+        if not any(name in attributes for name in NAMES):
+            return None
+        found = json.loads(attributes)
+        dtype = kinds[0][0]
+        if dtype.kind not in "iuf":
+            return None
+        scale, offset = (
+            _number(found.get(name), default) for name, default in (("scale_factor", 1), ("add_offset", 0))
+        )
+        values = [decode_fill(found["_FillValue"], dtype)] if "_FillValue" in found else []
+        values += np.atleast_1d(found["missing_value"]).tolist() if "missing_value" in found else []
+        missing = tuple(value for value in values if isinstance(value, int | float | np.number))
+        if scale == 1 and offset == 0 and not missing:
+            return None
+        return cls(scale, offset, missing)
+
+    def decode(self, stored: NDArray) -> NDArray:
+        """Of one array, or of several with this packing."""
+        dtype = self.dtype(stored.dtype)
+        values = stored.astype(dtype)
+        if self.scale != 1:
+            values *= dtype.type(self.scale)
+        if self.offset != 0:
+            values += dtype.type(self.offset)
+        for missing in self.missing:
+            with np.errstate(all="ignore"):
+                values[stored == np.asarray(missing).astype(stored.dtype)] = np.nan
+        return values
+
+    @staticmethod
+    def dtype(stored: np.dtype[Any]) -> np.dtype[Any]:
+        """Of decoded values: single precision holds all integers of up to 16 bits."""
+        single = (stored.kind == "f" and stored.itemsize <= 4) or (
+            stored.kind in "iu" and stored.itemsize <= 2
+        )
+        return np.dtype(np.float32 if single else np.float64)
+
+    def number(self, stored: float | None) -> float | None:
+        """One decoded number, in double precision."""
+        return None if stored is None else stored * self.scale + self.offset
+
+
+def _number(value: Any, default: float) -> float:
+    found = np.atleast_1d(np.asarray(default if value is None else value, dtype=float))
+    return float(found[0])
+
+
+def decode_parts(
+    found: FoundCore,
+    keys: list[Any],
+    each: bool,
+    kind: NDArray,
+    attributes: NDArray,
+    packing: list[Packing | None],
+    out: NDArray | None,
+) -> Parts:
+    """Arrays of several dtypes, or packed ones: read by groups that agree, and put into their places."""
+    from tessarray.collection.reading import Parts, _distinct, _kind_facts
+
+    kinds = found.kinds
+    dtype = _result_type(found, kinds, kind, attributes, packing)
+    groups: dict[tuple[int, int], list[int]] = {}
+    for member, (number, text) in enumerate(zip(kind.tolist(), attributes.tolist(), strict=True)):
+        group = (number, text if packing and packing[text] is not None else -1)
+        groups.setdefault(group, []).append(member)
+    read = []
+    shapes: list[tuple[int, ...]] = []
+    which = np.empty(len(found), np.int64)
+    for (_, text), members in groups.items():
+        own = [keys[member] for member in members] if each else keys
+        flat, part_shapes, part_which = found.read(own, each, members, None)
+        unpack = packing[text] if text >= 0 else None
+        read.append((members, unpack.decode(flat) if unpack is not None else flat))
+        which[members] = part_which + len(shapes)
+        shapes += part_shapes
+    sizes = np.array([int(np.prod(shape, dtype=np.int64)) for shape in shapes], np.int64)[which]
+    stops = np.cumsum(sizes)
+    result = np.empty(int(stops[-1]), dtype) if out is None else out
+    if result.dtype != dtype or result.size != int(stops[-1]):
+        raise InvalidTypeError(
+            f"out: expected {stops[-1]} elements of {dtype}, found {result.size} of {result.dtype}"
+        )
+    for members, flat in read:
+        begin = 0
+        for member in members:
+            size = int(sizes[member])
+            stop = int(stops[member])
+            result[stop - size : stop] = flat[begin : begin + size]
+            begin += size
+    dims, fill = _kind_facts(kinds)
+    return _distinct(Parts(result, shapes, which, dims, fill))
+
+
+def _result_type(
+    found: FoundCore, kinds: list[Any], kind: NDArray, attributes: NDArray, packing: list[Packing | None]
+) -> np.dtype[Any]:
+    """The dtype that holds all."""
+    pairs = set(zip(kind.tolist(), attributes.tolist(), strict=True))
+    dtypes = {
+        Packing.dtype(kinds[number][0]) if packing and packing[text] is not None else kinds[number][0]
+        for number, text in pairs
+    }
+    try:
+        merged: np.dtype[Any] = np.result_type(*dtypes)
+    except TypeError:
+        merged = np.dtype(object)
+    if (merged.kind == "O" and len(dtypes) > 1) or len({dtype.kind in "SUTO" for dtype in dtypes}) > 1:
+        listed = ", ".join(sorted(str(dtype) for dtype in dtypes))
+        raise InvalidTypeError(
+            f"the datasets store this variable as {listed}, which no dtype holds: read them by groups of names"
+        )
+    return merged
