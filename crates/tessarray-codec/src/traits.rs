@@ -2,6 +2,7 @@
 
 use crate::{ChunkSpec, NamedConfig, Result};
 use std::fmt::Debug;
+use std::ops::Range;
 use tessarray_buffer::Arena;
 
 /// How large an encoded chunk can be.
@@ -88,9 +89,17 @@ pub trait BytesCodec: Debug + Send + Sync {
         None
     }
 
-    /// Where the encoded bytes can be decoded from their beginning on: decodes the first bytes, as many as `out` has. `None`
-    /// where they cannot, or a checksum in them would go unseen. `decoded` is the whole decoded size.
-    fn decode_prefix(&self, _input: &[u8], _decoded: usize, _out: &mut [u8]) -> Option<Result<()>> {
+    /// Decodes of block `block` (of all, where there are no blocks) the bytes `part` to their places in `out`, which has the
+    /// block's bytes; what becomes of the others is left open. `None` where that saves nothing, or a checksum would go
+    /// unseen. `decoded` is the whole decoded size.
+    fn decode_part(
+        &self,
+        _input: &[u8],
+        _decoded: usize,
+        _block: usize,
+        _part: Range<usize>,
+        _out: &mut [u8],
+    ) -> Option<Result<()>> {
         None
     }
 

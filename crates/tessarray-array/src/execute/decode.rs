@@ -5,7 +5,7 @@ use super::transfer::{mark_blocks, scatter, stored_strides, whole_chunk};
 use crate::layout::Layout;
 use crate::plan::{Cell, Picks};
 use tessarray_buffer::{Arena, OutputView, Strides};
-use tessarray_codec::{Blocks, Chain, Result, Scratch};
+use tessarray_codec::{Chain, Result, Scratch};
 
 /// Everything that decoding the leaves of one read has in common.
 pub(crate) struct LeafDecoder<'a> {
@@ -17,13 +17,8 @@ pub(crate) struct LeafDecoder<'a> {
     arena: &'a Arena,
 }
 
-/// Below this share of a chunk's blocks, only those needed are decoded.
+/// Below this share of a chunk's bytes, only what is needed is decoded.
 const PARTIAL: f64 = 0.7;
-/// Chunks that are decoded in part from the beginning have so many bytes at least: codecs without blocks of their own decode
-/// by 128 KiB.
-const PREFIX: usize = 192 << 10;
-/// In steps of so many bytes.
-const PREFIX_STEP: usize = 4 << 10;
 
 impl<'a> LeafDecoder<'a> {
     pub(crate) fn new(
@@ -66,27 +61,8 @@ impl<'a> LeafDecoder<'a> {
         result
     }
 
-    /// Of a chunk without blocks, decodes the beginning up to what is needed, where that saves enough.
-    fn decode_prefix(
-        &self,
-        cell: &Cell,
-        blocks: &Blocks<'_>,
-        chunk: &mut [u8],
-        needed: &mut Vec<bool>,
-    ) -> Result<bool> {
-        if chunk.len() >= PREFIX {
-            let item = self.out.item();
-            mark_blocks(self.picks, cell, self.chain, &self.strides, item, PREFIX_STEP, needed);
-            let steps = needed.iter().rposition(|needed| *needed).map_or(0, |last| last + 1);
-            let bytes = steps.saturating_mul(PREFIX_STEP);
-            if bytes as f64 <= chunk.len() as f64 * PARTIAL && blocks.decode_prefix(bytes, chunk)? {
-                return Ok(true);
-            }
-        }
-        blocks.decode_all(chunk).map(|()| true)
-    }
-
-    /// Decodes only the blocks that are needed, where that saves enough. `false`: the chain has none; nothing was done.
+    /// Decodes only the blocks that are needed, and of those only what is, where that saves enough. `false`: the chain has
+    /// none; nothing was done.
     fn decode_blocks(&self, cell: &Cell, encoded: &[u8], chunk: &mut [u8]) -> Result<bool> {
         if !self.chain.may_have_blocks() || whole_chunk(self.picks, cell, self.chain).is_some() {
             return Ok(false);
@@ -94,16 +70,15 @@ impl<'a> LeafDecoder<'a> {
         let Some(blocks) = self.chain.blocks(encoded)? else { return Ok(false) };
         let mut needed = Vec::new();
         let item = self.out.item();
-        if blocks.block_bytes() >= chunk.len() {
-            return self.decode_prefix(cell, &blocks, chunk, &mut needed);
-        }
         let block = blocks.block_bytes();
-        let marked = mark_blocks(self.picks, cell, self.chain, &self.strides, item, block, &mut needed);
-        if marked as f64 > needed.len() as f64 * PARTIAL {
+        mark_blocks(self.picks, cell, self.chain, &self.strides, item, block, &mut needed);
+        // A block is decoded from its beginning to the last byte that is needed, at best.
+        let bytes: usize = needed.iter().map(|part| part.end).sum();
+        if bytes as f64 > chunk.len() as f64 * PARTIAL {
             return blocks.decode_all(chunk).map(|()| true);
         }
-        for (number, _) in needed.iter().enumerate().filter(|(_, needed)| **needed) {
-            blocks.decode_into(number, chunk)?;
+        for (number, part) in needed.into_iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+            blocks.decode_part(number, part, chunk)?;
         }
         Ok(true)
     }

@@ -1,6 +1,7 @@
 //! Moving the elements of one leaf between a decoded chunk and the caller's array.
 
 use crate::plan::{Cell, Picks};
+use std::ops::Range;
 use tessarray_buffer::{InputView, OutputView, Strides, c_strides, copy_strided};
 use tessarray_codec::Chain;
 use tessarray_grid::{AxisPlan, Dims, Odometer, Run};
@@ -186,7 +187,8 @@ pub(crate) fn whole_chunk(picks: &Picks, cell: &Cell, chain: &Chain) -> Option<D
     Some(at)
 }
 
-/// Marks the blocks of `block` bytes in a stored chunk that a leaf needs. Gives how many are marked.
+/// Says of each block of `block` bytes of a stored chunk which part of it a leaf needs, from the first byte to the last;
+/// empty where none.
 pub(crate) fn mark_blocks(
     picks: &Picks,
     cell: &Cell,
@@ -194,14 +196,20 @@ pub(crate) fn mark_blocks(
     strides: &Strides,
     item: usize,
     block: usize,
-    needed: &mut Vec<bool>,
-) -> usize {
+    needed: &mut Vec<Range<usize>>,
+) {
+    let block = block.max(1);
     needed.clear();
-    needed.resize(chain.stored_spec().byte_len().div_ceil(block.max(1)), false);
+    needed.resize(chain.stored_spec().byte_len().div_ceil(block), 0..0);
     let mut mark = |first: isize, last: isize| {
-        let (first, last) = (first as usize / block, (last as usize + item - 1) / block);
-        let end = needed.len().min(last + 1);
-        needed[first.min(end)..end].fill(true);
+        let (begin, end) = (first as usize, last as usize + item);
+        for number in begin / block..needed.len().min((end - 1) / block + 1) {
+            let at = number * block;
+            let (begin, end) = (begin.max(at) - at, (end - at).min(block));
+            let part = &mut needed[number];
+            let none = part.start == part.end;
+            *part = if none { begin..end } else { part.start.min(begin)..part.end.max(end) };
+        }
     };
     match (picks, cell) {
         (Picks::Axes(axes), _) => {
@@ -218,7 +226,6 @@ pub(crate) fn mark_blocks(
         }
         _ => {}
     }
-    needed.iter().filter(|&&yes| yes).count()
 }
 
 /// Marks the runs along the axis of the smallest stride, for every combination of the other axes.

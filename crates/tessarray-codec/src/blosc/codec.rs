@@ -3,6 +3,7 @@
 use super::header::HEADER;
 use super::{BloscConfig, decode, encode};
 use crate::{BytesCodec, EncodedSize, NamedConfig, Result};
+use std::ops::Range;
 
 /// Blosc 1: shuffles and compresses a chunk in blocks that decode on their own.
 ///
@@ -58,5 +59,16 @@ impl BytesCodec for BloscCodec {
 
     fn decode_block(&self, input: &[u8], decoded: usize, block: usize, out: &mut [u8]) -> Result<()> {
         decode::decode_block(input, decoded, block, out)
+    }
+
+    fn decode_part(
+        &self,
+        input: &[u8],
+        decoded: usize,
+        block: usize,
+        part: Range<usize>,
+        out: &mut [u8],
+    ) -> Option<Result<()>> {
+        decode::decode_part(input, decoded, block, part, out)
     }
 }

@@ -2,10 +2,17 @@
 
 use super::compressor::max_decoded;
 use super::header::{HEADER, Header, MAX_SPLITS, int};
+use super::lz4;
 use super::scratch::{Scratch, with_scratch};
 use super::{Filter, corrupt, size, truncated};
 use crate::Result;
 use crate::shuffle::{bitunshuffle, sized, unshuffle, unshuffle_planes};
+use std::ops::Range;
+
+/// The number of LZ4 in frames.
+const LZ4: u8 = 1;
+/// A stream that is so much shorter than its bytes is mostly long runs.
+const LONG: usize = 12;
 
 /// Decodes a frame into exactly `out`.
 pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<()> {
@@ -72,6 +79,26 @@ pub(super) fn decode_block(input: &[u8], decoded: usize, index: usize, out: &mut
     with_scratch(|scratch| Block::find(&header, input, index)?.decode(out, scratch))
 }
 
+/// Decodes the bytes `part` of block `index` to their places in `out`, which has the block's bytes. `None` where all of the
+/// block is decoded as quickly.
+pub(super) fn decode_part(
+    input: &[u8],
+    decoded: usize,
+    index: usize,
+    part: Range<usize>,
+    out: &mut [u8],
+) -> Option<Result<()>> {
+    let header = Header::read(input).ok()?;
+    let bytes = header.block_bytes(index);
+    // Anything odd is for `decode_block` to report.
+    let odd = header.nbytes != decoded || bytes != out.len() || header.stored;
+    if odd || part.start > part.end || part.end > bytes {
+        return None;
+    }
+    let block = Block::find(&header, input, index).ok()?;
+    with_scratch(|scratch| block.decode_part(part, out, scratch))
+}
+
 /// One block of a frame, its streams found and inside the frame.
 struct Block<'a> {
     header: &'a Header,
@@ -113,6 +140,41 @@ impl<'a> Block<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Of shuffled elements, with a stream for each of their bytes: decodes each stream from its beginning to the last
+    /// element that is wanted, and puts those that are wanted together. LZ4 takes twice as long a byte when it is to stop
+    /// early, so the second half of a block is better decoded whole, and so are long runs, which are quick to decode.
+    fn decode_part(&self, part: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Option<Result<()>> {
+        let typesize = self.header.typesize;
+        let each = self.bytes / self.count;
+        let (first, last) = (part.start / typesize, part.end.div_ceil(typesize));
+        let splits = self.count == typesize && self.header.block_filter(self.bytes) == Filter::Bytes;
+        if !splits || typesize < 2 || self.header.format != LZ4 || last > each / 16 * 7 {
+            return None;
+        }
+        let mut planes: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        let block = sized(&mut scratch.block, self.bytes);
+        let streams = &self.streams[..self.count];
+        for ((stream, out), plane) in streams.iter().zip(block.chunks_exact_mut(each)).zip(&mut planes) {
+            if stream.len() == each {
+                *plane = &stream[first..last];
+                continue;
+            }
+            let done = if stream.len() < each / LONG {
+                scratch.states.decompress(LZ4, stream, out)
+            } else if lz4::decompress_to(stream, &mut out[..last]) {
+                Ok(())
+            } else {
+                Err(corrupt(format!("invalid lz4 stream for {last} of {each} bytes")))
+            };
+            if let Err(error) = done {
+                return Some(Err(error));
+            }
+            *plane = &out[first..last];
+        }
+        unshuffle_planes(&planes[..self.count], &mut out[first * typesize..last * typesize]);
+        Some(Ok(()))
     }
 
     fn decode(&self, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -1,6 +1,17 @@
 //! The reference LZ4 library, behind safe functions.
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
+
+unsafe extern "C" {
+    /// In the library that `lz4_sys` builds, though not among its declarations.
+    fn LZ4_decompress_safe_partial(
+        source: *const c_char,
+        dest: *mut c_char,
+        source_size: c_int,
+        target_size: c_int,
+        dest_capacity: c_int,
+    ) -> c_int;
+}
 
 /// How hard LZ4 tries.
 #[derive(Debug, Clone, Copy)]
@@ -41,4 +52,16 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
         lz4_sys::LZ4_decompress_safe(src.as_ptr().cast(), dst.as_mut_ptr().cast(), from_len, to_len)
     };
     usize::try_from(written).ok()
+}
+
+/// Decompresses `src` until `dst` is full; `false` if it is no LZ4 block, or one of fewer bytes.
+pub(super) fn decompress_to(src: &[u8], dst: &mut [u8]) -> bool {
+    let (Ok(from_len), Ok(to_len)) = (c_int::try_from(src.len()), c_int::try_from(dst.len())) else {
+        return false;
+    };
+    // SAFETY: as in `decompress`: the decoder stays within both lengths whatever the bytes are.
+    let written = unsafe {
+        LZ4_decompress_safe_partial(src.as_ptr().cast(), dst.as_mut_ptr().cast(), from_len, to_len, to_len)
+    };
+    written == to_len
 }

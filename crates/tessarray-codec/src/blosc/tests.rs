@@ -94,6 +94,14 @@ fn decode_all_ways(codec: &BloscCodec, frame: &[u8], len: usize) -> Result<Vec<u
         let mut part = vec![0x55; expected.len()];
         codec.decode_block(frame, len, index, &mut part)?;
         assert_eq!(part, expected);
+        let n = expected.len();
+        for wanted in [0..1, 0..n, n / 3..n / 2, n / 7..n / 7 + 1, n - 1..n, n / 2..n / 2] {
+            part.fill(0x55);
+            if let Some(done) = codec.decode_part(frame, len, index, wanted.clone(), &mut part) {
+                done?;
+                assert_eq!(part[wanted.clone()], expected[wanted]);
+            }
+        }
     }
     Ok(out)
 }
@@ -219,6 +227,27 @@ fn samples() -> Vec<(BloscCodec, Vec<u8>, usize)> {
 }
 
 #[test]
+fn a_part_of_a_split_block_is_decoded_alone() {
+    let data = camera(40_000);
+    for typesize in [2, 4, 8, 16] {
+        let codec = codec(Compressor::Lz4, 5, Filter::Bytes, typesize, 0);
+        let frame = encode(&codec, &data);
+        let mut part = vec![0; data.len()];
+        let wanted = 4_000..9_001;
+        let done = codec.decode_part(&frame, data.len(), 0, wanted.clone(), &mut part);
+        done.expect("it saves something").unwrap();
+        assert_eq!(part[wanted.clone()], data[wanted]);
+        assert_eq!(part[20_000..], vec![0; 20_000], "what lies behind it is not decoded");
+        assert!(codec.decode_part(&frame, data.len(), 0, 0..data.len(), &mut part).is_none());
+        assert!(codec.decode_part(&frame, data.len() - 1, 0, 0..5, &mut part).is_none());
+        // A stream that ends too soon.
+        let torn = [&frame[..frame.len() - 3000], &[0; 3000]].concat();
+        let lost = codec.decode_part(&torn, data.len(), 0, 0..16_000, &mut part);
+        assert!(!matches!(lost, Some(Ok(()))) || part[..16_000] != data[..16_000]);
+    }
+}
+
+#[test]
 fn every_truncation_is_an_error() {
     for (codec, frame, len) in samples() {
         for cut in 0..frame.len() {
@@ -257,6 +286,9 @@ fn any_changed_byte_gives_an_error_or_a_wrong_value_but_no_panic() {
                     for index in [0, 1, 2, 3, usize::MAX] {
                         let bytes = len.saturating_sub(index.saturating_mul(block)).min(block);
                         let _ = codec.decode_block(&bad, len, index, &mut vec![0; bytes]);
+                        for wanted in [0..bytes / 3, bytes / 4..bytes / 2, 0..usize::MAX, 5..2] {
+                            let _ = codec.decode_part(&bad, len, index, wanted, &mut vec![0; bytes]);
+                        }
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::Chain;
 use crate::{BytesCodec, EncodedSize, Result};
+use std::ops::Range;
 
 /// An encoded chunk whose blocks decode on their own; its checksums are already verified.
 #[derive(Debug)]
@@ -61,20 +62,24 @@ impl Blocks<'_> {
         self.codec.decode(self.payload, chunk)
     }
 
-    /// Where there is only one block: decodes the first `bytes` of the chunk to their place in it, if the codec can. `false`:
-    /// it cannot, and nothing was done.
-    pub fn decode_prefix(&self, bytes: usize, chunk: &mut [u8]) -> Result<bool> {
-        let bytes = bytes.min(chunk.len());
-        match self.codec.decode_prefix(self.payload, self.decoded, &mut chunk[..bytes]) {
-            Some(done) => done.map(|()| true),
-            None => Ok(false),
-        }
+    /// Decodes the bytes `part` of block `block` to their places in `chunk`, or all of the block, whichever is quicker.
+    pub fn decode_part(&self, block: usize, part: Range<usize>, chunk: &mut [u8]) -> Result<()> {
+        let place = self.place(block, chunk.len());
+        let done = self.codec.decode_part(self.payload, self.decoded, block, part, &mut chunk[place]);
+        done.unwrap_or_else(|| {
+            if self.len >= self.decoded { self.decode_all(chunk) } else { self.decode_into(block, chunk) }
+        })
+    }
+
+    /// Where a block lies in a chunk of so many bytes.
+    fn place(&self, block: usize, bytes: usize) -> Range<usize> {
+        let start = block.saturating_mul(self.len).min(bytes);
+        start..start.saturating_add(self.len).min(bytes)
     }
 
     /// Decodes block `block` to its place in `chunk`, which has the whole chunk's bytes.
     pub fn decode_into(&self, block: usize, chunk: &mut [u8]) -> Result<()> {
-        let start = block.saturating_mul(self.len).min(chunk.len());
-        let end = start.saturating_add(self.len).min(chunk.len());
-        self.codec.decode_block(self.payload, self.decoded, block, &mut chunk[start..end])
+        let place = self.place(block, chunk.len());
+        self.codec.decode_block(self.payload, self.decoded, block, &mut chunk[place])
     }
 }

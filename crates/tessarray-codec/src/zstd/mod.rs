@@ -5,6 +5,7 @@ use crate::grow::{Attempt, decode_growing};
 use crate::list::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 use zstd_safe::zstd_sys::{ZSTD_EndDirective, ZSTD_ErrorCode};
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
@@ -13,6 +14,8 @@ const NAME: &str = "zstd";
 /// The fastest level the library knows.
 const MIN_LEVEL: i64 = -131_072;
 const MAX_LEVEL: i64 = 22;
+/// Chunks of fewer bytes are decoded whole.
+const WORTH: usize = 192 << 10;
 /// What the library takes for the logarithm of a window.
 const WINDOW_MIN: u32 = 10;
 const WINDOW_MAX: u32 = 31;
@@ -159,11 +162,23 @@ impl BytesCodec for Zstd {
         }
     }
 
-    fn decode_prefix(&self, input: &[u8], decoded: usize, out: &mut [u8]) -> Option<Result<()>> {
+    fn decode_part(
+        &self,
+        input: &[u8],
+        decoded: usize,
+        _: usize,
+        part: Range<usize>,
+        out: &mut [u8],
+    ) -> Option<Result<()>> {
+        // The frame decodes from its beginning on, in steps of 128 KiB.
+        let end = part.end.min(out.len());
+        if decoded < WORTH || end > decoded / 4 * 3 {
+            return None;
+        }
         // A checksum is over the whole frame. Of several frames, or one that does not say its size, nothing is known.
         let one = is_plain(input)
             && matches!(zstd_safe::get_frame_content_size(input), Ok(Some(size)) if size == decoded as u64);
-        one.then(|| prefix(input, decoded, out))
+        one.then(|| prefix(input, decoded, &mut out[..end]))
     }
 
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
@@ -192,26 +207,31 @@ mod tests {
             (0..600_000u32).flat_map(|i| (i / 7).wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         let mut frame = Vec::new();
         codec.encode(&input, &mut frame).unwrap();
-        for wanted in [0, 1, 4095, 131_072, 131_073, 1_000_000, input.len()] {
-            let mut out = vec![0; wanted];
-            codec.decode_prefix(&frame, input.len(), &mut out).unwrap().unwrap();
-            assert!(out == input[..wanted], "{wanted}");
+        let mut out = vec![0; input.len()];
+        for wanted in [0, 1, 4095, 131_072, 131_073, 1_000_000] {
+            out.fill(0);
+            codec.decode_part(&frame, input.len(), 0, 0..wanted, &mut out).unwrap().unwrap();
+            assert!(out[..wanted] == input[..wanted], "{wanted}");
         }
-        let mut out = vec![0; 1_000_000];
+        let wanted = 0..1_000_000;
+        assert!(codec.decode_part(&frame, input.len(), 0, 0..input.len(), &mut out).is_none());
+        let mut part = |codec: &dyn crate::BytesCodec, frame: &[u8], decoded| {
+            codec
+                .decode_part(frame, decoded, 0, wanted.clone(), &mut out)
+                .map(|done| done.map(|()| out[wanted.clone()].to_vec()))
+        };
         // Cut off, of another size than is said, damaged, or with a checksum over all of it.
         let cut = &frame[..frame.len() / 3];
-        assert!(codec.decode_prefix(cut, input.len(), &mut out).unwrap().is_err());
-        assert!(codec.decode_prefix(&frame, input.len() + 1, &mut out).is_none());
+        assert!(part(&*codec, cut, input.len()).unwrap().is_err());
+        assert!(part(&*codec, &frame, input.len() + 1).is_none());
         let mut torn = frame.clone();
         torn[200..400].fill(0xff);
-        assert!(
-            !matches!(codec.decode_prefix(&torn, input.len(), &mut out), Some(Ok(())) if out == input[..out.len()])
-        );
+        assert!(!matches!(part(&*codec, &torn, input.len()), Some(Ok(found)) if found == input[..1_000_000]));
         let checked = bytes_codec(&NamedConfig::new("zstd").with("checksum", true));
         let mut frame = Vec::new();
         checked.encode(&input, &mut frame).unwrap();
-        assert!(checked.decode_prefix(&frame, input.len(), &mut out).is_none());
-        assert!(codec.decode_prefix(b"", 5, &mut out).is_none());
+        assert!(part(&*checked, &frame, input.len()).is_none());
+        assert!(part(&*codec, b"", input.len()).is_none());
     }
 
     #[test]
