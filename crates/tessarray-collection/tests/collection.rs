@@ -220,6 +220,24 @@ fn two_who_change_one_array_leave_no_statistics_and_no_conflict() {
         two.commit("two").unwrap();
         assert_eq!(known(&pack, "a/v"), None, "neither knew of the other");
     }
+    // Nor do they hold where another has said anew what a missing value is.
+    let attributes = |t: &Transaction, fill: u8| {
+        let mut map = Map::new();
+        map.insert("_FillValue".into(), fill.into());
+        Array::open(&session, t.store(), "a/v").unwrap().set_attributes(map).unwrap();
+    };
+    for others_first in [true, false] {
+        commit(&pack, |t| {
+            describe(&session, &t.store(), "a/v", None, None).unwrap();
+        });
+        let (one, two) = (pack.begin().unwrap(), pack.begin().unwrap());
+        let (first, second) = if others_first { (&one, &two) } else { (&two, &one) };
+        attributes(&one, 3 + u8::from(others_first));
+        change(&two, 12, 5.0, true);
+        first.commit("first").unwrap();
+        second.commit("second").unwrap();
+        assert_eq!(known(&pack, "a/v"), None, "{others_first}");
+    }
     // The same chunk is a conflict, as ever.
     let (one, two) = (pack.begin().unwrap(), pack.begin().unwrap());
     change(&one, 0, 1.0, true);

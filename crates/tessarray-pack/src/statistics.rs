@@ -4,12 +4,12 @@
 //! takes the old one away; so does one that finds another transaction has changed the same array meanwhile. So a
 //! document that is there tells of the values that are there.
 
-use crate::Result;
 use crate::catalogue::{Part, Row};
 use crate::content::join;
-use crate::info::is_document;
+use crate::info::{V2_ARRAY, V3, is_document};
 use crate::overlay::{Change, NewValue, Overlay};
 use crate::snapshot::Snapshot;
+use crate::{PackError, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -30,18 +30,23 @@ pub(crate) fn drop_old(overlay: &mut Overlay, base: &Snapshot, mut stamp: impl F
     Ok(())
 }
 
-/// Takes the statistics away of arrays that we and, meanwhile, another transaction changed. `true` where our rows are
-/// not what they were.
+/// Takes the statistics away of arrays that we and, meanwhile, another transaction changed in any way: their chunks, or
+/// their metadata, which say what a missing value is. `true` where our rows are not what they were.
 pub(crate) fn drop_shared(ours: &mut Vec<Row>, theirs: &Part) -> Result<bool> {
-    let mut nodes: Vec<Arc<str>> = ours.iter().map(|row| Arc::clone(&row.node)).collect();
-    nodes.dedup();
+    let mut nodes: Vec<(Arc<str>, bool)> = Vec::new();
+    for row in ours.iter() {
+        let of_values = row.name.is_empty() || *row.name == *STATISTICS;
+        match nodes.last_mut() {
+            Some((node, known)) if *node == row.node => *known |= of_values,
+            _ => nodes.push((Arc::clone(&row.node), of_values)),
+        }
+    }
     let mut changed = false;
-    for node in nodes {
-        let by_us = |ours: &[Row], name: &str| ours.iter().any(|row| row.node == node && *row.name == *name);
-        let by_them = |name: &str| Ok::<_, crate::PackError>(theirs.row(&node, name, u64::MAX)?.is_some());
-        // Groups have no chunks and no statistics, and nothing happens to them here.
-        let touched = by_them("")? || by_them(STATISTICS)?;
-        if !touched || !(by_us(ours, "") || by_us(ours, STATISTICS)) {
+    for (node, by_us) in nodes {
+        let by_them = |name: &str| Ok::<_, PackError>(theirs.row(&node, name, u64::MAX)?.is_some());
+        let values = by_them("")? || by_them(STATISTICS)?;
+        let metadata = by_us && (by_them(V3)? || by_them(V2_ARRAY)? || by_them(".zattrs")?);
+        if !values && !metadata {
             continue;
         }
         let place =

@@ -280,6 +280,7 @@ class _Builder:
         self.skipped: list[tuple[str, str]] = []
         self.warnings: list[str] = []
         self.unchanged = self.nbytes = self._done = 0
+        self._lost = False
 
     def run(self, files: dict[str, Path], workers: int) -> None:
         names = set(self._collection.names)
@@ -314,7 +315,7 @@ class _Builder:
             read = job.result()
             self._put(tx, name, path, read, names)
         except (ConversionError, OSError, ValueError, TypeError, TessarrayError) as error:
-            if self._on_error == "raise" or isinstance(error, ExistsError):
+            if self._on_error == "raise" or self._lost or isinstance(error, ExistsError):
                 raise
             self.skipped.append(
                 (str(path), str(error).splitlines()[0] if str(error) else type(error).__name__)
@@ -337,7 +338,14 @@ class _Builder:
             prepared = tx.prepare(read.given)
             if there:
                 tx.remove(name)
-            tx.put(name, read.given, prepared)
+            try:
+                tx.put(name, read.given, prepared)
+            except BaseException:
+                # Nothing half of it; and where something was there, all of the transaction is given up.
+                if name in tx:
+                    tx.remove(name)
+                self._lost = there
+                raise
             (self.changed if there else self.added).append(name)
             names.add(name)
         else:

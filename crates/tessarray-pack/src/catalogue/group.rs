@@ -3,13 +3,14 @@
 use super::columns::{
     Shared, Sparse, Texts, Window, byte_array, general, list_i32, list_i64, plain, sparse, wrong,
 };
+use super::deltas::Checked;
 use super::pages;
 use super::part::calmly;
 use super::row::{Entry, Row, Value};
 use super::schema::column;
 use super::template::{self, Text};
 use bytes::Bytes;
-use parquet::column::reader::ColumnReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::Result;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::ReaderProperties;
@@ -78,7 +79,11 @@ impl Group {
         let properties = Arc::new(ReaderProperties::builder().build());
         let pages = file.page_index_for_row_group(number);
         let reader = SerializedRowGroupReader::new(window, metadata, pages, properties)?;
-        let open = |number| reader.get_column_reader(number);
+        let open = |number| -> Result<ColumnReader> {
+            let pages =
+                Checked { pages: reader.get_column_page_reader(number)?, texts: number == column::NODE };
+            Ok(get_column_reader(metadata.column(number).column_descr_ptr(), Box::new(pages)))
+        };
         let (starts, chunk) = list_i64(open(column::CHUNK)?, rows)?;
         let same = |found: &[u32]| {
             let same = found == starts;

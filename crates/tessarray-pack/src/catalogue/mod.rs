@@ -12,6 +12,7 @@
 
 mod about;
 mod columns;
+mod deltas;
 mod group;
 #[doc(hidden)]
 pub mod hostile;
