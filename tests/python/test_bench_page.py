@@ -230,3 +230,20 @@ def test_large_data_are_compressed_and_show_the_same(document, tmp_path, browser
         time.sleep(0.05)
     assert browser.find_element("css selector", "#table").text == plain
     assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+def test_files_of_different_suites_on_one_machine_are_one_page(document, tmp_path, browser):
+    """Each file has workloads of its own; they are pooled, since machine and versions agree."""
+    suites = sorted({one["suite"] for one in document["workloads"].values()})
+    halves = []
+    for part in (suites[::2], suites[1::2]):
+        named = {name: one for name, one in document["workloads"].items() if one["suite"] in part}
+        rows = [row for row in document["rows"] if row["workload"] in named]
+        halves.append(document | {"workloads": named, "rows": rows})
+    pages.write(tmp_path / "both.html", halves, ["one", "two"])
+    browser.get_log("browser")
+    browser.get((tmp_path / "both.html").as_uri() + "#suite=all")
+    options = browser.find_elements("css selector", "#filters select[name=suite] option")
+    assert set(suites) <= {option.get_attribute("value") for option in options}
+    assert len(browser.find_elements("css selector", "#table tbody tr")) > 3
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []

@@ -23,7 +23,8 @@ const SYSTEMS = []; // names in the order of the files, without the runs that on
 
 PAGE.files.forEach((file, number) => {
   const sources = file.sources.map((one) => PAGE.sources[one].results);
-  file.results = { ...sources[0], rows: sources.flatMap((one) => one.rows) };
+  const all = (key) => Object.assign({}, ...sources.map((one) => one[key]));
+  file.results = { ...sources[0], workloads: all("workloads"), systems: all("systems"), rows: sources.flatMap((one) => one.rows) };
   for (const cell of file.cells) {
     const { workload, process, step } = cell;
     const key = `${number}|${workload}|${process}|${step}`;
