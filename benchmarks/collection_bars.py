@@ -8,16 +8,12 @@ hand), written and read by TensorStore, in the codec named in the row. Atlas has
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,10 +22,10 @@ from typing import Any
 import numcodecs
 import numpy as np
 import tensorstore
+from bars import Part, Row, child, main, scaled, size_of
 
 import tessarray
 
-Row = tuple[str, str, str, bool | None]
 CODECS = ("zstd:3", "blosc:lz4:5:shuffle")
 PROFILE = dict.fromkeys(("temperature", "salinity", "pressure", "oxygen"), ((50, 168), "f4"))
 GRIDDED = {
@@ -38,38 +34,6 @@ GRIDDED = {
     "humidity": ((100, 100, 48), "f4"),
 }
 SHARD = 64 << 20
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("part", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "--scale", type=float, default=1.0, help="of the counts; 1 is what the limits are for"
-    )
-    parser.add_argument("--folder", type=Path, help="where collections are made (default: memory)")
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        print(json.dumps(CHILDREN[given.child[0]](given.child[1])))
-        return 0
-    memory = Path("/dev/shm")
-    above = given.folder or (memory if memory.is_dir() else Path(tempfile.gettempdir()))
-    missed = 0
-    for name in given.part or PARTS:
-        with tempfile.TemporaryDirectory(prefix="collection-bars-", dir=above) as folder:
-            for what, found, limit, met in PARTS[name](Path(folder), given.repeats, given.scale):
-                word = "" if met is None else "met" if met else "MISSED"
-                print(f"{what:<66} {found:>34}   {limit:<16} {word}", flush=True)
-                missed += met is False
-    print(f"{missed} limits missed")
-    return 0
-
-
-def scaled(count: int, scale: float) -> int:
-    return max(round(count * scale), 4)
 
 
 def smooth(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
@@ -99,10 +63,6 @@ def medians(repeats: int, **turns: Callable[[], Any]) -> dict[str, float]:
             turn()
             found[name].append(time.perf_counter() - begun)
     return {name: statistics.median(times) for name, times in found.items()}
-
-
-def size_of(path: Path) -> int:
-    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
 
 
 def ms(seconds: float) -> str:
@@ -200,7 +160,7 @@ def check(read: dict[str, np.ndarray], values: dict[str, list[np.ndarray]], sele
 
 def fleet(
     title: str, variables: dict[str, Any], chunks: Any, selection: Any, count: int, limit: float
-) -> Callable[[Path, int, float], Iterator[Row]]:
+) -> Part:
     """Writes, sizes and bulk slices of one fleet."""
 
     def part(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
@@ -335,13 +295,6 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     )
 
 
-def child(what: str, argument: str) -> dict[str, float]:
-    command = [sys.executable, __file__, "--child", what, argument]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
-
-
 def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
@@ -464,7 +417,7 @@ def slice_alone(path: str) -> dict[str, float]:
 
 CHILDREN["slice"] = slice_alone
 
-PARTS: dict[str, Callable[[Path, int, float], Iterator[Row]]] = {
+PARTS: dict[str, Part] = {
     "profile": fleet("profile", PROFILE, None, (slice(0, 13),), 1000, 4),
     "gridded": fleet("gridded", GRIDDED, (50, 50, 24), (slice(0, 25),), 300, 2.5),
     "corner": corner,
@@ -476,4 +429,4 @@ PARTS: dict[str, Callable[[Path, int, float], Iterator[Row]]] = {
 }
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PARTS, CHILDREN, 66))

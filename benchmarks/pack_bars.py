@@ -6,15 +6,11 @@ h5py is used as its own documentation says is fastest for many small datasets (`
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -24,51 +20,15 @@ from typing import Any
 
 import h5py
 import numpy as np
+from bars import Part, Row, child, main, scaled, size_of
 
 import tessarray
 
 SMALL = ((2048, (128,)), (2048, (128, 128)), (8192, (256,)))
-Row = tuple[str, str, str, bool | None]
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("part", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "--scale", type=float, default=1.0, help="of the counts; 1 is what the limits are for"
-    )
-    parser.add_argument("--folder", type=Path, help="where packs are made (default: memory)")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        print(json.dumps(open_and_measure(given.child)))
-        return 0
-    memory = Path("/dev/shm")
-    above = given.folder or (memory if memory.is_dir() else Path(tempfile.gettempdir()))
-    missed = 0
-    for name in given.part or PARTS:
-        with tempfile.TemporaryDirectory(prefix="pack-bars-", dir=above) as folder:
-            for what, found, limit, met in PARTS[name](Path(folder), given.repeats, given.scale):
-                word = "" if met is None else "met" if met else "MISSED"
-                print(f"{what:<62} {found:>30}   {limit:<16} {word}", flush=True)
-                missed += met is False
-    print(f"{missed} limits missed")
-    return 0
-
-
-def scaled(count: int, scale: float) -> int:
-    return max(round(count * scale), 8)
 
 
 def values_of(shape: tuple[int, ...]) -> np.ndarray:
     return np.random.default_rng(0).random(shape).astype("f4")
-
-
-def size_of(path: Path) -> int:
-    return sum(p.stat().st_size for p in ([path] if path.is_file() else path.rglob("*")) if p.is_file())
 
 
 def remove(path: Path) -> None:
@@ -291,22 +251,13 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         "<= 24 B",
         catalogue <= 24 * count,
     )
-    found = [child(path) for _ in range(repeats)]
+    found = [child("open", path) for _ in range(repeats)]
     ms = statistics.median(one["open"] for one in found) * 1e3
     yield (f"{count} chunks: open", f"{ms:.1f} ms", "<= 50 ms", ms <= 50)
     ms = statistics.median(one["value"] for one in found) * 1e3
     yield (f"{count} chunks: open to a value", f"{ms:.1f} ms", "", None)
     mb = statistics.median(one["memory"] for one in found) / 1e6
     yield (f"{count} chunks: memory of open and a value", f"{mb:.1f} MB", "<= 100 MB", mb <= 100)
-
-
-def child(path: Path) -> dict[str, float]:
-    """Opens in a fresh process."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--child", str(path)], capture_output=True, text=True, check=True
-    )
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
 
 
 def open_and_measure(path: str) -> dict[str, float]:
@@ -408,7 +359,7 @@ def read_arrays(path: Path, numbers: Iterable[int]) -> float:
     return (time.perf_counter() - begun) / done
 
 
-PARTS: dict[str, Callable[[Path, int, float], Iterator[Row]]] = {
+PARTS: dict[str, Part] = {
     "small": small,
     "durable": durable,
     "commits": commits,
@@ -419,4 +370,4 @@ PARTS: dict[str, Callable[[Path, int, float], Iterator[Row]]] = {
 }
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PARTS, {"open": open_and_measure}, 62))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,3 +27,17 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the folder of real files, shared/data beside the repository, is absent")
     return SHARED_DATA
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Runs a command of `tessarray`: its exit code, and what it printed."""
+    from tessarray.cli.main import main
+
+    def run(*arguments: object) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as leaving:
+            main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return int(leaving.value.code or 0), said.out + said.err
+
+    return run

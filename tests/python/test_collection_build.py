@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import tessarray
-from tessarray.cli.main import main
 from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError
 
 netcdf = pytest.importorskip("netCDF4")
@@ -227,19 +226,6 @@ class TestArgo:
             with xarray.open_dataset(paths[name], decode_timedelta=False) as source:
                 lazy = fleet[name].to_xarray(decode_timedelta=False)
                 xarray.testing.assert_identical(lazy.load(), source.load())
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Runs a command: its exit code, and what it printed."""
-
-    def run(*arguments: object) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as leaving:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return int(leaving.value.code or 0), said.out + said.err
-
-    return run
 
 
 class TestCommands:

@@ -11,20 +11,6 @@ import numpy as np
 import pytest
 
 import tessarray
-from tessarray.cli.main import main
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Runs a command: its exit code, and what it printed."""
-
-    def run(*arguments: object) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as leaving:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return int(leaving.value.code or 0), said.out + said.err
-
-    return run
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 //! Writing a dataset.
 
 use crate::error::{CollectionError, Result};
+use crate::kinds::{V2_ARRAY, V2_GROUP, V3};
 use crate::statistics::Statistics;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -50,14 +51,14 @@ pub fn add(
         return Err(CollectionError::Name { name: name.into() });
     }
     let prefix = Prefix::from_path(name)?;
-    for document in ["zarr.json", ".zgroup", ".zarray"] {
+    for document in [V3, V2_GROUP, V2_ARRAY] {
         if store.head(&prefix.key(document)?)?.is_some() {
             return Err(CollectionError::Exists { name: name.into() });
         }
     }
     let put_group = |path: &str, attributes: Map<String, Value>| -> Result<()> {
         let group = GroupMetadata::new(Format::V3, attributes);
-        store.put(&Prefix::from_path(path)?.key("zarr.json")?, &[&group.to_v3()], PutMode::Overwrite)?;
+        store.put(&Prefix::from_path(path)?.key(V3)?, &[&group.to_v3()], PutMode::Overwrite)?;
         Ok(())
     };
     put_group(name, attributes)?;

@@ -1,11 +1,13 @@
 //! One version of a collection.
 
 use crate::error::Result;
+use crate::find::Found;
 use crate::index::Index;
-use crate::kinds::{Kind, Kinds};
+use crate::kinds::{Kind, Kinds, V2_ATTRIBUTES, V2_GROUP, V3};
+use crate::statistics::Statistics;
 use std::sync::{Arc, OnceLock};
 use tessarray_array::Session;
-use tessarray_pack::PackVersion;
+use tessarray_pack::{PackVersion, STATISTICS};
 use tessarray_store::{Store, StoreError};
 
 /// A version of a pack as a collection. What it finds out it keeps; safe to use from many threads.
@@ -64,11 +66,38 @@ impl Collection {
         if name.is_empty() || name.contains('/') {
             return Ok(false);
         }
-        for document in ["zarr.json", ".zgroup"] {
+        for document in [V3, V2_GROUP] {
             if let Some(document) = self.version.document(name, document)? {
                 return Ok(matches!(*self.kinds.get(self.kinds.number(&document)), Kind::Group));
             }
         }
         Ok(false)
+    }
+
+    /// The attributes of every dataset, as JSON, in the order of the names.
+    pub fn dataset_attributes(&self) -> Result<Vec<String>> {
+        let index = self.index()?;
+        let mut found = vec![String::from("{}"); index.names().len()];
+        self.version.documents(&mut |document| {
+            let text = match document.name() {
+                V3 => document.attributes().map(str::to_owned),
+                V2_ATTRIBUTES => Some(String::from_utf8_lossy(&document.bytes()).into_owned()),
+                _ => None,
+            };
+            if let (Some(text), Some(place)) = (text, index.place(document.node())) {
+                found[place] = text;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// What is known of the values of these arrays; `None` where nothing is.
+    pub fn statistics(&self, found: &Found) -> Result<Vec<Option<Statistics>>> {
+        let known = found.members.iter().map(|member| {
+            let value = self.version.value(&found.path(member), STATISTICS)?;
+            Ok(value.and_then(|bytes| Statistics::from_json(&bytes)))
+        });
+        known.collect()
     }
 }

@@ -3,7 +3,7 @@
 use crate::collection::Collection;
 use crate::error::Result;
 use crate::index::{Entry, Index};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, V2_ARRAY, V3};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tessarray_array::{Array, ArrayError};
@@ -122,7 +122,7 @@ impl Collection {
 
     fn look_up(&self, found: &mut Found, used: &mut Used, place: usize, name: &str) -> Result<()> {
         let path = format!("{name}/{}", found.variable);
-        for document in ["zarr.json", ".zarray"] {
+        for document in [V3, V2_ARRAY] {
             if name.contains('/') {
                 break;
             }
@@ -186,13 +186,9 @@ impl Collection {
         Ok(())
     }
 
-    /// The array of a member. Its handle has no attributes: those are in [`Found::attributes`].
-    pub fn open(&self, found: &Found, member: &Member) -> tessarray_array::Result<Array> {
-        self.open_like(found, member, &mut HashMap::new())
-    }
-
-    /// The same; `seen` has one array of each kind and shape, from which the next is made quickly.
-    fn open_like(
+    /// The array of a member, without attributes: those are in [`Found::attributes`]. `seen` has one array of each kind and
+    /// shape, from which the next is made quickly.
+    fn open(
         &self,
         found: &Found,
         member: &Member,
@@ -231,7 +227,7 @@ impl Collection {
             let places = begin..(begin + batch).min(count);
             let parts = places.map(|place| {
                 let (member, selection, out) = part(place);
-                Ok((self.open_like(found, &found.members[member], &mut seen)?, selection, out))
+                Ok((self.open(found, &found.members[member], &mut seen)?, selection, out))
             });
             Array::read_each(&parts.collect::<tessarray_array::Result<Vec<_>>>()?, arena)
         })?)

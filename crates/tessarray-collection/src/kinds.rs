@@ -18,9 +18,10 @@ pub enum Kind {
     Unreadable(String),
 }
 
-const V3: &str = "zarr.json";
-const V2_ARRAY: &str = ".zarray";
-const V2_GROUP: &str = ".zgroup";
+pub(crate) const V3: &str = "zarr.json";
+pub(crate) const V2_ARRAY: &str = ".zarray";
+pub(crate) const V2_GROUP: &str = ".zgroup";
+pub(crate) const V2_ATTRIBUTES: &str = ".zattrs";
 
 /// Kinds by the text of their documents.
 pub(crate) struct Kinds {

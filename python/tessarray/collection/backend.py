@@ -143,24 +143,20 @@ class Backend(BackendEntrypoint):
 
 
 def _group(given: Any, group: str | None, version: Any) -> Group:
+    path = (group or "").strip("/")
     if isinstance(given, Group):
-        found = given[group.strip("/")] if group and group.strip("/") else given
+        found = given[path] if path else given
     else:
-        if isinstance(given, Collection | Pack):
-            store: Any = (
-                (given if version is None else given.at(version))._view()
-                if isinstance(given, Pack)
-                else (given if version is None else given.at(version)).store
-            )
-        elif version is not None:
+        if version is not None and not isinstance(given, Collection | Pack):
             inner = pack_of(given)
             if inner is None:
                 raise tessarray.errors.NotFoundError(f"{given}: no pack there (no {PACK_MARK})")
-            store = tessarray.open_pack(inner[0], version)._view()
-            group = f"{inner[1]}/{group or ''}"
-        else:
-            store = given
-        found = tessarray.open_group(store, path=(group or "").strip("/"), mode="r")
+            given, path = tessarray.open_pack(inner[0]), f"{inner[1]}/{path}".strip("/")
+        if isinstance(given, Collection):
+            given = given.pack
+        if isinstance(given, Pack):
+            given = given._view(version)
+        found = tessarray.open_group(given, path=path, mode="r")
     if not isinstance(found, Group):
         raise tessarray.errors.WrongNodeError(f"{group}: expected a group, found an array", path=group)
     return found

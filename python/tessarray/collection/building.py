@@ -17,7 +17,9 @@ from tessarray.collection.collection import Collection, create_collection, open_
 from tessarray.collection.given import Given, of_source
 from tessarray.collection.transaction import CollectionTransaction
 from tessarray.conversion import ConversionError
+from tessarray.conversion.patterns import chosen, patterns
 from tessarray.conversion.sources import open_source
+from tessarray.conversion.sources.detect import ZARR_DOCUMENTS
 from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError, TessarrayError
 from tessarray.stores import pack_of
 
@@ -130,9 +132,6 @@ def _unique(pairs: Iterable[tuple[str, Path]]) -> dict[str, Path]:
     return found
 
 
-ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
-
-
 def _files(pattern: str) -> Iterator[Path]:
     path = Path(pattern).expanduser()
     if not path.exists():
@@ -157,7 +156,7 @@ def _files_in(path: Path) -> Iterator[Path]:
 
 
 def _is_zarr(path: Path) -> bool:
-    return path.is_dir() and any((path / name).is_file() for name in ZARR)
+    return path.is_dir() and any((path / name).is_file() for name in ZARR_DOCUMENTS)
 
 
 def _destination(
@@ -196,25 +195,13 @@ class _Patterns:
     """Which variables are taken."""
 
     def __init__(self, include: str | Sequence[str] | None, exclude: str | Sequence[str] | None) -> None:
-        self.include = [include] if isinstance(include, str) else include
-        self.exclude = [exclude] if isinstance(exclude, str) else exclude
+        self.include, self.exclude = patterns(include) or None, patterns(exclude) or None
 
     def keep(self, names: Iterable[str]) -> list[str] | None:
         """The names to take; `None` for all."""
-        if not self.include and not self.exclude:
+        if self.include is None and self.exclude is None:
             return None
-        return [
-            name
-            for name in names
-            if (not self.include or _matches(name, self.include))
-            and not (self.exclude and _matches(name, self.exclude))
-        ]
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    import fnmatch
-
-    return any(fnmatch.fnmatchcase(name, one) or name.startswith(f"{one}/") for one in patterns)
+        return [name for name in names if chosen(name, self.include, self.exclude)]
 
 
 @dataclass

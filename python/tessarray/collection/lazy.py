@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tessarray.collection.decoding import Packing
-from tessarray.collection.names import unknown
+from tessarray.collection.decoding import NAMES, Packing
+from tessarray.collection.names import existing
 from tessarray.collection.reading import NDArray
 from tessarray.conversion.attributes import decode_fill
 from tessarray.errors import InvalidArgumentError, NotFoundError
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # Bytes of one chunk of dask's, about.
 CHUNK = 64 << 20
-# What a decoded variable does not say any more.
-PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value")
 
 
 def to_xarray(
@@ -40,10 +38,7 @@ def to_xarray(
 
     pinned = collection.at(collection.version)
     core = pinned._core()
-    asked = core.names() if names is None else [names] if isinstance(names, str) else list(names)
-    for name in asked if names is not None else ():
-        if name not in core:
-            raise unknown("dataset", name, core.names(), "the collection")
+    asked = existing(core, names)
     if not asked:
         raise InvalidArgumentError("to_xarray: no datasets")
     chosen = [variables] if isinstance(variables, str) else None if variables is None else list(variables)
@@ -120,7 +115,7 @@ class _Stack:
             if all(key in one and json.dumps(one[key]) == json.dumps(value) for one in all_of_them)
         }
         if self._decode:
-            return {key: value for key, value in shared.items() if key not in PACKING}
+            return {key: value for key, value in shared.items() if key not in NAMES}
         if "_FillValue" in shared:
             shared["_FillValue"] = decode_fill(shared["_FillValue"], dtype)
         return shared

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tessarray.collection.names import unknown
+from tessarray.collection.names import existing
 from tessarray.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ def run(
 ) -> list[Any]:
     """See `Collection.map`."""
     pinned = collection.at(collection.version)
-    asked = pinned.names if names is None else [names] if isinstance(names, str) else list(names)
-    for name in asked if names is not None else ():
-        if name not in pinned:
-            raise unknown("dataset", name, pinned.names, "the collection")
+    asked = existing(pinned._core(), names)
     count = workers or os.cpu_count() or 1
     size = max(1, min(BATCH, len(asked) // (4 * count)))
     batches = [asked[i : i + size] for i in range(0, len(asked), size)]

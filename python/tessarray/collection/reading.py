@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tessarray._native import CollectionCore, FoundCore
 from tessarray.collection.decoding import Packing, decode_parts
-from tessarray.collection.names import unknown
+from tessarray.collection.names import listed, unknown
 from tessarray.collection.ragged import RaggedArray
 from tessarray.dtypes import element
 from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, SelectionError
@@ -63,7 +63,7 @@ def find(
             asked = core.names()
             found = core.find(variable, asked)
     else:
-        asked = [names] if isinstance(names, str) else list(names)
+        asked = listed(names)
         found = core.find(variable, asked)
     if found.missing:
         lacking = [asked[place] for place in found.missing]

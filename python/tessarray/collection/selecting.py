@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tessarray.collection.names import listed
 from tessarray.collection.ragged import RaggedArray
 from tessarray.collection.reading import Missing, NDArray, find
 from tessarray.errors import InvalidArgumentError
@@ -33,7 +34,7 @@ class Selected:
         self, collection: Collection, indexers: Mapping[str, Any], names: str | Sequence[str] | None
     ) -> None:
         self._collection = collection.at(collection.version)
-        self._names = [names] if isinstance(names, str) else None if names is None else list(names)
+        self._names = None if names is None else listed(names)
         self._places = {dim: self._look(dim, value) for dim, value in indexers.items()}
 
     @property

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # What packs a value, or is of the file; no attribute of a dataset that a user would ask for.
 HIDDEN = ("_nc_",)
+# What a table says of each array.
+FACTS = ("dtype", "shape", "dims", "size", "min", "max", "sum", "count", "nulls", "texts", "attributes")
 
 
 def _arrow() -> Any:
@@ -78,13 +80,7 @@ def _column(arrow: Any, values: list[Any]) -> Any:
 def statistics(core: CollectionCore, variables: Sequence[str] | None = None) -> Any:
     """See `Collection.statistics`."""
     arrow = _arrow()
-    fields: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "dataset", "variable", "dtype", "shape", "dims", "size", "min", "max", "sum", "count", "nulls", "texts",
-            "attributes",
-        )
-    }  # fmt: skip
+    fields: dict[str, list[Any]] = {name: [] for name in ("dataset", "variable", *FACTS)}
     for variable, _ in core.variables():
         if variables is not None and variable not in variables:
             continue
@@ -92,19 +88,7 @@ def statistics(core: CollectionCore, variables: Sequence[str] | None = None) -> 
         facts = Facts(core, found)
         fields["dataset"] += found.names
         fields["variable"] += [variable] * len(found)
-        for name in (
-            "dtype",
-            "shape",
-            "dims",
-            "size",
-            "min",
-            "max",
-            "sum",
-            "count",
-            "nulls",
-            "texts",
-            "attributes",
-        ):
+        for name in FACTS:
             fields[name] += getattr(facts, name)
     types = {
         "shape": arrow.list_(arrow.int64()),

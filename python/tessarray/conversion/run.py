@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from tessarray.conversion.journal import Journal
 from tessarray.conversion.layout import Choice, choose
 from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Source
 from tessarray.conversion.pack_placement import PackPlacement, leads_into_a_pack
+from tessarray.conversion.patterns import chosen, matches, patterns
 from tessarray.conversion.pipeline import Block, run
 from tessarray.conversion.placement import Placement
 from tessarray.conversion.progress import Bar, Reporter
@@ -87,7 +87,7 @@ def convert(
         _refuse_itself(source, final)
         # What the reader keeps is part of the limit.
         flight = limit - source.keep(limit // 4)
-        groups, arrays = _selected(source, _patterns(include), _patterns(exclude))
+        groups, arrays = _selected(source, patterns(include), patterns(exclude))
         placement: Placement | PackPlacement = (
             PackPlacement(final) if leads_into_a_pack(final) else Placement(final)
         )
@@ -142,29 +142,16 @@ def _refuse_itself(source: Source, final: Path) -> None:
         raise OptionError(f"{final}: source and destination are the same, or one lies in the other")
 
 
-def _patterns(given: str | Sequence[str] | None) -> list[str] | None:
-    return None if given is None else [given] if isinstance(given, str) else list(given)
-
-
-def _matches(path: str, patterns: list[str]) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) or path.startswith(f"{pattern}/") for pattern in patterns)
-
-
 def _selected(
     source: Source, include: list[str] | None, exclude: list[str] | None
 ) -> tuple[list[GroupSpec], list[ArraySpec]]:
     """The arrays asked for, and the groups that hold them (all groups if none is left out)."""
     arrays = list(source.arrays())
     for pattern in [*(include or []), *(exclude or [])]:
-        if not any(_matches(spec.path, [pattern]) for spec in arrays):
+        if not any(matches(spec.path, [pattern]) for spec in arrays):
             names = ", ".join(sorted(spec.path for spec in arrays)[:20])
             raise OptionError(f"{source.label}: no variable is named '{pattern}'; there are {names}")
-    kept = [
-        spec
-        for spec in arrays
-        if (include is None or _matches(spec.path, include))
-        and not (exclude and _matches(spec.path, exclude))
-    ]
+    kept = [spec for spec in arrays if chosen(spec.path, include, exclude)]
     groups = list(source.groups())
     if include is not None:
         groups = [g for g in groups if g.path == "" or any(s.path.startswith(f"{g.path}/") for s in kept)]

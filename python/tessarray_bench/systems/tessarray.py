@@ -19,6 +19,11 @@ def load() -> Any:
     return tessarray
 
 
+def chain(dtype: str, layout: Layout) -> list[Any]:
+    """The codecs asked for, and a checksum: the default chain ends in one, and figures are of the store a user has."""
+    return [*zarr_layout.compressors(layout.codec, dtype), {"name": "crc32c"}]
+
+
 class Tessarray(ZarrGroups):
     name = "tessarray"
     title = "Tessarray"
@@ -49,9 +54,10 @@ class Tessarray(ZarrGroups):
     def arguments(self, dtype: str, layout: Layout | None) -> dict[str, Any]:
         if layout is None:
             return {}
-        # The default chain ends in a checksum. It stays, so that figures are of the store a user would have.
-        chain = [*zarr_layout.compressors(layout.codec, dtype), {"name": "crc32c"}]
-        return {"chunks": layout.chunks, "shards": layout.shards, "filters": None, "compressors": chain}
+        compressors = chain(dtype, layout)
+        return {
+            "chunks": layout.chunks, "shards": layout.shards, "filters": None, "compressors": compressors,
+        }  # fmt: skip
 
     def new_group(self, path: Path) -> Any:
         return self.module.create_group(path)

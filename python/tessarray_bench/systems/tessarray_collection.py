@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from tessarray_bench.model import Workload
 from tessarray_bench.systems import zarr_layout
 from tessarray_bench.systems.base import System
-from tessarray_bench.systems.tessarray import Tessarray, load
+from tessarray_bench.systems.tessarray import Tessarray, chain, load
 
 
 class TessarrayCollection(System):
@@ -45,9 +45,7 @@ class TessarrayCollection(System):
         layout = workload.layout
         options: dict[str, Any] = {}
         if layout is not None:
-            # The default chain ends in a checksum. It stays, so that figures are of the store a user would have.
-            chain = [*zarr_layout.compressors(layout.codec, "<f4"), {"name": "crc32c"}]
-            options = {"chunks": layout.chunks, "compressors": chain}
+            options = {"chunks": layout.chunks, "compressors": chain("<f4", layout)}
         fleet = self.module.create_collection(path, durable=False, **options)
         with fleet.transaction("written") as tx:
             for name, dataset in datasets:

@@ -116,8 +116,8 @@ impl Array {
         let states: Vec<State> = parts.iter().map(|(array, ..)| array.state()).collect();
         let mut small = Vec::with_capacity(parts.len());
         for ((array, selection, out), state) in parts.iter().zip(&states) {
-            let leaves = selection.shape().iter().product::<u64>();
-            let decoded = (state.layout.leaf_bytes() as u64).max(leaves.saturating_mul(out.item() as u64));
+            let elements = selection.shape().iter().product::<u64>();
+            let decoded = (state.layout.leaf_bytes() as u64).max(elements.saturating_mul(out.item() as u64));
             let together = state.layout.levels.is_empty()
                 && decoded <= TOGETHER
                 && Arc::ptr_eq(&array.inner.store, &parts[0].0.inner.store);

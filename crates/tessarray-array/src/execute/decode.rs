@@ -68,10 +68,9 @@ impl<'a> LeafDecoder<'a> {
             return Ok(false);
         }
         let Some(blocks) = self.chain.blocks(encoded)? else { return Ok(false) };
-        let mut needed = Vec::new();
         let item = self.out.item();
         let block = blocks.block_bytes();
-        mark_blocks(self.picks, cell, self.chain, &self.strides, item, block, &mut needed);
+        let needed = mark_blocks(self.picks, cell, self.chain, &self.strides, item, block);
         // A block is decoded from its beginning to the last byte that is needed, at best.
         let bytes: usize = needed.iter().map(|part| part.end).sum();
         if bytes as f64 > chunk.len() as f64 * PARTIAL {

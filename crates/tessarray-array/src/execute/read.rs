@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use tessarray_buffer::{Arena, OutputView};
 use tessarray_grid::Selection;
-use tessarray_store::{Blob, ByteRange, ReadRequest, StoreError};
+use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError};
 
 /// Work below this many decoded bytes stays on the caller's thread: to wake another costs more than it saves.
 const SMALL: u64 = 96 << 10;
@@ -71,10 +71,10 @@ pub(crate) fn read(
     reader.batch(&few, true)
 }
 
-struct Reader<'a> {
-    target: &'a Target<'a>,
-    picks: &'a Picks,
-    decoder: &'a LeafDecoder<'a>,
+pub(super) struct Reader<'a> {
+    pub target: &'a Target<'a>,
+    pub picks: &'a Picks,
+    pub decoder: &'a LeafDecoder<'a>,
 }
 
 /// One byte range to read, and the leaves it serves.
@@ -100,29 +100,33 @@ impl Reader<'_> {
     }
 
     fn plain(&self, objects: &[Child]) -> Result<()> {
-        let requests = objects
-            .iter()
-            .map(|child| {
-                Ok(ReadRequest {
-                    key: self.target.chunk_key(&child.at)?,
-                    range: ByteRange::All,
-                    expect: None,
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let requests = objects.iter().map(|child| self.request(child)).collect::<Result<Vec<_>>>()?;
         let failure = Failure::default();
         self.target.store.read_many(&requests, &|i, answer| {
-            let cell = &objects[i].cell;
-            failure.note(match answer {
-                Ok(None) => {
-                    self.decoder.missing(cell);
-                    Ok(())
-                }
-                Ok(Some(blob)) => self.decode(cell, requests[i].key.as_str(), &blob.bytes),
-                Err(error) => Err(error.into()),
-            });
+            failure.note(self.take(&objects[i].cell, &requests[i].key, answer));
         });
         failure.into_result()
+    }
+
+    /// Asks for a chunk that is an object.
+    pub(super) fn request(&self, child: &Child) -> Result<ReadRequest> {
+        Ok(ReadRequest { key: self.target.chunk_key(&child.at)?, range: ByteRange::All, expect: None })
+    }
+
+    /// Puts the answer to that into the output.
+    pub(super) fn take(
+        &self,
+        cell: &Cell,
+        key: &Key,
+        answer: tessarray_store::Result<Option<Blob<'_>>>,
+    ) -> Result<()> {
+        match answer? {
+            None => {
+                self.decoder.missing(cell);
+                Ok(())
+            }
+            Some(blob) => self.decode(cell, key.as_str(), &blob.bytes),
+        }
     }
 
     fn sharded(&self, objects: &[Child], parallel: bool, cached: bool) -> Result<()> {

@@ -196,11 +196,9 @@ pub(crate) fn mark_blocks(
     strides: &Strides,
     item: usize,
     block: usize,
-    needed: &mut Vec<Range<usize>>,
-) {
+) -> Vec<Range<usize>> {
     let block = block.max(1);
-    needed.clear();
-    needed.resize(chain.stored_spec().byte_len().div_ceil(block), 0..0);
+    let mut needed = vec![0..0; chain.stored_spec().byte_len().div_ceil(block)];
     let mut mark = |first: isize, last: isize| {
         let (begin, end) = (first as usize, last as usize + item);
         for number in begin / block..needed.len().min((end - 1) / block + 1) {
@@ -226,6 +224,7 @@ pub(crate) fn mark_blocks(
         }
         _ => {}
     }
+    needed
 }
 
 /// Marks the runs along the axis of the smallest stride, for every combination of the other axes.

@@ -78,7 +78,7 @@ impl Blocks<'_> {
     }
 
     /// Decodes block `block` to its place in `chunk`, which has the whole chunk's bytes.
-    pub fn decode_into(&self, block: usize, chunk: &mut [u8]) -> Result<()> {
+    fn decode_into(&self, block: usize, chunk: &mut [u8]) -> Result<()> {
         let place = self.place(block, chunk.len());
         self.codec.decode_block(self.payload, self.decoded, block, &mut chunk[place])
     }

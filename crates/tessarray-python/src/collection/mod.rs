@@ -101,53 +101,12 @@ impl PyCollection {
 
     /// The attributes of every dataset, as JSON, in the order of the names.
     fn dataset_attributes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let found = py.detach(|| -> Result<_, CollectionError> {
-            let mut found = Vec::with_capacity(self.inner.index()?.names().len());
-            let mut last: Option<(String, String)> = None;
-            self.inner.version().documents(&mut |document| {
-                let name = document.name();
-                let top = !document.node().is_empty() && !document.node().contains('/');
-                if top && matches!(name, "zarr.json" | ".zattrs" | ".zgroup") {
-                    let text = match name {
-                        "zarr.json" => document.attributes().unwrap_or("{}").to_string(),
-                        ".zattrs" => String::from_utf8_lossy(&document.bytes()).into_owned(),
-                        _ => String::new(),
-                    };
-                    match &mut last {
-                        Some((node, kept)) if *node == document.node() => {
-                            if !text.is_empty() {
-                                *kept = text;
-                            }
-                        }
-                        _ => found.extend(last.replace((document.node().to_string(), text))),
-                    }
-                }
-                Ok(())
-            })?;
-            found.extend(last);
-            let index = self.inner.index()?;
-            Ok(found
-                .into_iter()
-                .filter(|(node, _)| index.place(node).is_some())
-                .map(|(_, text)| text)
-                .collect())
-        });
-        found.or_raise(py)
+        py.detach(|| self.inner.dataset_attributes()).or_raise(py)
     }
 
-    /// What is known of the values of a variable's arrays, in the order of `find` without names; `None` where nothing is.
+    /// What is known of the values of these arrays; `None` where nothing is.
     fn statistics<'py>(&self, py: Python<'py>, found: &PyFound) -> PyResult<Vec<Option<Known<'py>>>> {
-        let version = self.inner.version();
-        let members = &found.found.members;
-        let texts = py.detach(|| {
-            members
-                .iter()
-                .map(|member| {
-                    let value = version.value(&found.found.path(member), tessarray::pack::STATISTICS)?;
-                    Ok(value.and_then(|bytes| Statistics::from_json(&bytes)))
-                })
-                .collect::<Result<Vec<_>, CollectionError>>()
-        });
-        texts.or_raise(py)?.iter().map(|one| one.as_ref().map(|one| known(py, one)).transpose()).collect()
+        let all = py.detach(|| self.inner.statistics(&found.found)).or_raise(py)?;
+        all.iter().map(|one| one.as_ref().map(|one| known(py, one)).transpose()).collect()
     }
 }
