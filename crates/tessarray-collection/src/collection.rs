@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::find::Found;
 use crate::index::Index;
-use crate::kinds::{Kind, Kinds, V2_ATTRIBUTES, V2_GROUP, V3};
+use crate::kinds::{Kinds, V2_ATTRIBUTES, V2_GROUP, V3};
 use crate::statistics::Statistics;
 use std::sync::{Arc, OnceLock};
 use tessarray_array::Session;
@@ -68,7 +68,7 @@ impl Collection {
         }
         for document in [V3, V2_GROUP] {
             if let Some(document) = self.version.document(name, document)? {
-                return Ok(matches!(*self.kinds.get(self.kinds.number(&document)), Kind::Group));
+                return Ok(self.kinds.is_group(self.kinds.number(&document)?));
             }
         }
         Ok(false)
@@ -78,10 +78,10 @@ impl Collection {
     pub fn dataset_attributes(&self) -> Result<Vec<String>> {
         let index = self.index()?;
         let mut found = vec![String::from("{}"); index.names().len()];
-        self.version.documents(&mut |document| {
+        self.version.documents(&[V3, V2_ATTRIBUTES], &mut |document| {
             let text = match document.name() {
                 V3 => document.attributes().map(str::to_owned),
-                V2_ATTRIBUTES => Some(String::from_utf8_lossy(&document.bytes()).into_owned()),
+                V2_ATTRIBUTES => Some(String::from_utf8_lossy(&document.bytes()?).into_owned()),
                 _ => None,
             };
             if let (Some(text), Some(place)) = (text, index.place(document.node())) {

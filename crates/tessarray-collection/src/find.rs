@@ -127,8 +127,8 @@ impl Collection {
                 break;
             }
             if let Some(document) = self.version.document(&path, document)? {
-                let kind = self.kinds.number(&document);
-                if matches!(*self.kinds.get(kind), Kind::Group) {
+                let kind = self.kinds.number(&document)?;
+                if self.kinds.is_group(kind) {
                     break;
                 }
                 let (shape, attributes) = (document.shape(), document.attributes());

@@ -1,9 +1,8 @@
 //! Which datasets there are, and which variables each has: small numbers in columns, so that a million datasets fit.
 
 use crate::error::Result;
-use crate::kinds::{Kind, Kinds};
+use crate::kinds::{Kinds, V2_ARRAY, V2_GROUP, V3};
 use std::collections::HashMap;
-use std::sync::Arc;
 use tessarray_pack::{Document, PackVersion};
 
 /// The index of a version.
@@ -33,36 +32,78 @@ pub(crate) struct Entry {
     pub attributes: u32,
 }
 
+/// Names of the documents that make a node.
+const NODES: [&str; 3] = [V2_ARRAY, V2_GROUP, V3];
+
 /// What a walk has met.
 struct Seen<'a> {
     kinds: &'a Kinds,
-    /// Texts met last, with the number of their kind and whether that is a group: to compare pointers is quicker than to
-    /// hash documents.
-    recent: Vec<(Arc<str>, u32, bool)>,
+    /// Of the pieces of the catalogue that the walk is in; the one that it met last is the last.
+    pieces: Vec<Piece>,
     /// Places of variables by name.
     places: HashMap<Box<str>, usize>,
+    /// The variable of the last array, and for each the one that came after it: mostly it does again.
+    last: usize,
+    after: Vec<usize>,
 }
 
-/// How many texts are compared before one is looked up.
-const RECENT: usize = 16;
+/// What the numbers of a piece stand for: to look at texts once a piece is quicker than once an array.
+#[derive(Default)]
+struct Piece {
+    id: usize,
+    kinds: Known<(u32, bool)>,
+    shapes: Known<u32>,
+    attributes: Known<u32>,
+}
+
+/// Pieces that are kept in mind; a catalogue of many parts is walked in as many.
+const PIECES: usize = 64;
+
+/// Values by small numbers.
+struct Known<T>(Vec<Option<T>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy> Known<T> {
+    /// The value of this number; without a number, it is made each time.
+    fn get(
+        &mut self,
+        number: Option<u32>,
+        make: impl FnOnce() -> tessarray_pack::Result<T>,
+    ) -> tessarray_pack::Result<T> {
+        let Some(number) = number.map(|number| number as usize) else { return make() };
+        if self.0.len() <= number {
+            self.0.resize(number + 1, None);
+        }
+        if let Some(known) = self.0[number] {
+            return Ok(known);
+        }
+        let value = make()?;
+        self.0[number] = Some(value);
+        Ok(value)
+    }
+}
 
 impl Seen<'_> {
-    fn kind(&mut self, document: &Document) -> (u32, bool) {
-        let text = document.template();
-        if let Some(text) = text
-            && let Some(known) = self.recent.iter().find(|known| Arc::ptr_eq(&known.0, text))
-        {
-            return (known.1, known.2);
-        }
-        let number = self.kinds.number(document);
-        let is_group = matches!(*self.kinds.get(number), Kind::Group);
-        if let Some(text) = text {
-            if self.recent.len() == RECENT {
-                self.recent.clear();
+    /// The piece of this id, which is made the last.
+    fn piece(&mut self, id: usize) -> &mut Piece {
+        let count = self.pieces.len();
+        let at = self.pieces.iter().rposition(|piece| piece.id == id).unwrap_or_else(|| {
+            let piece = Piece { id, ..Piece::default() };
+            if count == PIECES {
+                self.pieces[0] = piece;
+                return 0;
             }
-            self.recent.push((Arc::clone(text), number, is_group));
-        }
-        (number, is_group)
+            self.pieces.push(piece);
+            count
+        });
+        let last = self.pieces.len() - 1;
+        self.pieces.swap(at, last);
+        &mut self.pieces[last]
     }
 }
 
@@ -92,11 +133,8 @@ impl Texts {
 impl Index {
     pub(crate) fn of(version: &PackVersion, kinds: &Kinds) -> Result<Self> {
         let mut index = Self::default();
-        let mut seen = Seen { kinds, recent: Vec::new(), places: HashMap::new() };
-        version.documents(&mut |document| {
-            index.add(document, &mut seen);
-            Ok(())
-        })?;
+        let mut seen = Seen { kinds, pieces: Vec::new(), places: HashMap::new(), last: 0, after: Vec::new() };
+        version.documents(&NODES, &mut |document| index.add(document, &mut seen))?;
         for variable in &mut index.variables {
             // Nodes are sorted as texts: `a-b/x` lies between `a` and `a/x`.
             variable.entries.sort_by_key(|entry| entry.dataset);
@@ -105,42 +143,70 @@ impl Index {
         Ok(index)
     }
 
-    fn add(&mut self, document: &Document, seen: &mut Seen<'_>) {
-        let node = document.node();
-        if node.is_empty() || !Kinds::makes_node(document.name()) {
-            return;
+    fn add(&mut self, document: &Document, seen: &mut Seen<'_>) -> tessarray_pack::Result<()> {
+        let (node, numbers, kinds) = (document.node_bytes(), document.numbers(), seen.kinds);
+        let piece = seen.piece(document.piece());
+        if node.is_empty() {
+            return Ok(());
         }
-        let (kind, is_group) = seen.kind(document);
-        let Some((dataset, variable)) = node.split_once('/') else {
+        let (kind, is_group) = piece.kinds.get(numbers.template, || {
+            let number = kinds.number(document)?;
+            Ok((number, kinds.is_group(number)))
+        })?;
+        let known = self
+            .names
+            .last()
+            .filter(|name| node.get(name.len()) == Some(&b'/') && node.starts_with(name.as_bytes()));
+        let slash = known.map_or_else(|| node.iter().position(|&byte| byte == b'/'), |name| Some(name.len()));
+        let Some(slash) = slash else {
             if is_group {
-                self.names.push(node.into());
+                self.names.push(document.node().into());
             }
-            return;
+            return Ok(());
         };
         if is_group {
-            return;
+            return Ok(());
         }
-        let last = self.names.len().wrapping_sub(1);
-        let dataset = match self.names.get(last) {
-            Some(name) if **name == *dataset => last,
-            _ => match self.place(dataset) {
-                Some(place) => place,
-                None => return,
+        let (dataset, variable) = (&node[..slash], &node[slash + 1..]);
+        let dataset = match known {
+            Some(_) => self.names.len() - 1,
+            None => match self.names.binary_search_by(|name| name.as_bytes().cmp(dataset)) {
+                Ok(place) => place,
+                Err(_) => return Ok(()),
             },
         };
-        let place = match seen.places.get(variable) {
-            Some(&place) => place,
-            None => {
-                let place = self.variables.len();
-                self.variables.push(Variable { name: variable.into(), entries: Vec::new() });
-                seen.places.insert(variable.into(), place);
+        let shapes = &mut self.shapes;
+        let shape =
+            piece.shapes.get(numbers.shape, || Ok(shapes.number(document.shape().unwrap_or_default())))?;
+        let texts = &mut self.attributes;
+        let attributes = piece
+            .attributes
+            .get(numbers.attributes, || Ok(texts.number(document.attributes().unwrap_or_default())))?;
+        let place = self.variable_place(variable, seen);
+        let entry = Entry { dataset: dataset as u32, kind, shape, attributes };
+        self.variables[place].entries.push(entry);
+        Ok(())
+    }
+
+    /// The place of the variable of this name, which is made if need be.
+    fn variable_place(&mut self, name: &[u8], seen: &mut Seen<'_>) -> usize {
+        let next = seen.after.get(seen.last).copied().unwrap_or(0);
+        let place = match self.variables.get(next) {
+            Some(variable) if variable.name.as_bytes() == name => next,
+            _ => {
+                let name = String::from_utf8_lossy(name);
+                let count = self.variables.len();
+                let place = *seen.places.entry(name.as_ref().into()).or_insert(count);
+                if place == count {
+                    self.variables.push(Variable { name: name.as_ref().into(), entries: Vec::new() });
+                    seen.after.push(0);
+                }
+                seen.after[seen.last] = place;
                 place
             }
         };
-        let shape = self.shapes.number(document.shape().unwrap_or_default());
-        let attributes = self.attributes.number(document.attributes().unwrap_or_default());
-        let entry = Entry { dataset: dataset as u32, kind, shape, attributes };
-        self.variables[place].entries.push(entry);
+        seen.last = place;
+        place
     }
 
     /// The names of the datasets, sorted as bytes.

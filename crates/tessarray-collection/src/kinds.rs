@@ -1,7 +1,10 @@
 //! Kinds of nodes: what documents say that differ in shape and attributes only. A fleet has few.
 
+use bytes::Bytes;
+use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tessarray_array::{Array, Session};
 use tessarray_meta::{ArrayMetadata, Node};
 use tessarray_pack::Document;
@@ -30,10 +33,18 @@ pub(crate) struct Kinds {
     known: RwLock<Known>,
 }
 
+/// A kind, made when it is first asked for: an index needs to know only which are groups.
+struct Place {
+    is_group: bool,
+    name: Box<str>,
+    bytes: Bytes,
+    kind: OnceLock<Arc<Kind>>,
+}
+
 #[derive(Default)]
 struct Known {
     by_text: HashMap<Arc<str>, u32>,
-    all: Vec<Arc<Kind>>,
+    all: Vec<Place>,
 }
 
 impl Kinds {
@@ -41,50 +52,55 @@ impl Kinds {
         Self { session: session.clone(), nowhere: Arc::new(MemoryStore::new()), known: RwLock::default() }
     }
 
-    /// Whether a document of this name makes a node.
-    pub(crate) fn makes_node(name: &str) -> bool {
-        [V3, V2_ARRAY, V2_GROUP].contains(&name)
-    }
-
     /// The number of a document's kind.
-    pub(crate) fn number(&self, document: &Document) -> u32 {
+    pub(crate) fn number(&self, document: &Document) -> tessarray_pack::Result<u32> {
         let own;
         let text = match document.template() {
             Some(text) => text,
             None => {
-                own = Arc::from(String::from_utf8_lossy(&document.bytes()).as_ref());
+                own = Arc::from(String::from_utf8_lossy(&document.bytes()?).as_ref());
                 &own
             }
         };
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).by_text.get(text).copied();
-        known.unwrap_or_else(|| {
-            let kind = Arc::new(self.make(document));
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            if let Some(&number) = known.by_text.get(text) {
-                return number;
-            }
-            let number = known.all.len() as u32;
-            known.all.push(kind);
-            known.by_text.insert(Arc::clone(text), number);
-            number
-        })
+        if let Some(number) = known {
+            return Ok(number);
+        }
+        let bytes = document.bytes()?;
+        let is_group = document.name() == V2_GROUP || (document.name() == V3 && says_group(&bytes));
+        let place = Place { is_group, name: document.name().into(), bytes, kind: OnceLock::new() };
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&number) = known.by_text.get(text) {
+            return Ok(number);
+        }
+        let number = known.all.len() as u32;
+        known.all.push(place);
+        known.by_text.insert(Arc::clone(text), number);
+        Ok(number)
     }
 
     /// The kind of this number.
     pub(crate) fn get(&self, number: u32) -> Arc<Kind> {
-        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner).all[number as usize])
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let place = &known.all[number as usize];
+        Arc::clone(place.kind.get_or_init(|| Arc::new(self.make(&place.name, &place.bytes))))
     }
 
-    fn make(&self, document: &Document) -> Kind {
-        let (bytes, limits) = (document.bytes(), self.session.limits());
-        let metadata = match document.name() {
-            V3 => match Node::from_v3(&bytes, limits) {
+    /// Whether it is one of a group.
+    pub(crate) fn is_group(&self, number: u32) -> bool {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).all[number as usize].is_group
+    }
+
+    fn make(&self, name: &str, bytes: &[u8]) -> Kind {
+        let limits = self.session.limits();
+        let metadata = match name {
+            V3 => match Node::from_v3(bytes, limits) {
                 Ok(Node::Array(metadata)) => Ok(metadata),
                 Ok(Node::Group(_)) => return Kind::Group,
                 Err(error) => Err(error),
             },
             V2_GROUP => return Kind::Group,
-            _ => ArrayMetadata::from_v2(&bytes, None, limits),
+            _ => ArrayMetadata::from_v2(bytes, None, limits),
         };
         let array = metadata.map_err(|error| error.to_string()).and_then(|metadata| {
             // Handles are made without attributes: each array has its own.
@@ -94,4 +110,14 @@ impl Kinds {
         });
         array.map_or_else(Kind::Unreadable, |array| Kind::Array(Box::new(array)))
     }
+}
+
+/// Whether a document says that it is a group's; the rest of it may be anything.
+fn says_group(document: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Said<'a> {
+        #[serde(borrow)]
+        node_type: Cow<'a, str>,
+    }
+    serde_json::from_slice(document).is_ok_and(|said: Said<'_>| said.node_type == "group")
 }

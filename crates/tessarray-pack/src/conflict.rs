@@ -83,7 +83,7 @@ impl Check<'_> {
             let same = (made || ours.gone)
                 && ours.gone == group.gone(row)
                 && ours.entries.is_empty()
-                && ours.value.as_ref().map(Value::bytes) == group.value(row);
+                && ours.value.as_ref().map(Value::bytes) == group.value(row)?;
             if !same {
                 return Err(self.conflict(&ours.node, format!("its {}", ours.name)));
             }
@@ -143,11 +143,11 @@ impl Check<'_> {
             return Ok(false);
         }
         let layouts = self.base.layouts();
-        let old = before.group.value(before.row).unwrap_or_default();
+        let old = before.group.value(before.row)?.unwrap_or_default();
         let (old, new) = (layouts.parse(name, &old, 0), layouts.parse(name, document, 0));
         Ok(match (old, new) {
             (Some(old), Some(new)) => {
-                old.text() == new.text() && old.shape.iter().zip(&new.shape).all(|(old, new)| new >= old)
+                old.text() == new.text() && old.shape().iter().zip(new.shape()).all(|(old, new)| new >= old)
             }
             _ => false,
         })
@@ -156,7 +156,7 @@ impl Check<'_> {
     fn chunks(&self, ours: &Row) -> Result<()> {
         for name in [V3, V2_ARRAY] {
             if let Some((group, row)) = self.find(&ours.node, name)?
-                && let Some(document) = group.value(row)
+                && let Some(document) = group.value(row)?
                 && let Some(template) = group.template(row)
                 && !self.only_grown(&ours.node, name, template, &document)?
             {

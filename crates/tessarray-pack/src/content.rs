@@ -6,7 +6,7 @@ use crate::id::Id;
 use crate::info::{Info, ShardMap};
 use crate::numbering::Numbering;
 use bytes::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -126,12 +126,14 @@ impl Listing {
                 return Ok(true);
             }
             if !name.is_empty() {
-                let size = || match group.value(row) {
-                    Some(bytes) => bytes.len() as u64,
-                    None => group.entries(row).map(|(_, entry)| entry.length).sum(),
-                };
                 let place = (Box::from(&*node), Box::from(&*String::from_utf8_lossy(name)));
-                self.values.entry(place).or_insert_with(|| (!group.gone(row)).then(size));
+                if let btree_map::Entry::Vacant(entry) = self.values.entry(place) {
+                    let size = match group.value(row)? {
+                        Some(bytes) => bytes.len() as u64,
+                        None => group.entries(row).map(|(_, entry)| entry.length).sum(),
+                    };
+                    entry.insert((!group.gone(row)).then_some(size));
+                }
                 return Ok(true);
             }
             let chunks = self.chunks.entry(Box::from(&*node)).or_default();

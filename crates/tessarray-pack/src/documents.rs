@@ -18,10 +18,37 @@ pub struct Document {
     row: usize,
 }
 
+/// Numbers that stand for what a document is made of, among the documents of its piece: equal ones, equal texts.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers {
+    /// Of [`Document::template`].
+    pub template: Option<u32>,
+    /// Of [`Document::shape`].
+    pub shape: Option<u32>,
+    /// Of [`Document::attributes`].
+    pub attributes: Option<u32>,
+}
+
 impl Document {
     /// Path of the node.
     pub fn node(&self) -> &str {
-        std::str::from_utf8(self.group.place(self.row).0).unwrap_or_default()
+        std::str::from_utf8(self.node_bytes()).unwrap_or_default()
+    }
+
+    /// The same, not looked at.
+    pub fn node_bytes(&self) -> &[u8] {
+        self.group.place(self.row).0
+    }
+
+    /// The piece of the catalogue that it is in: a number that no other piece has for as long as the version is open.
+    pub fn piece(&self) -> usize {
+        Arc::as_ptr(&self.group).addr()
+    }
+
+    /// Numbers for its parts, for who visits many.
+    pub fn numbers(&self) -> Numbers {
+        let [template, shape, attributes] = self.group.numbers(self.row);
+        Numbers { template, shape, attributes }
     }
 
     /// The last part of its key: `zarr.json`, `.zarray`, ...
@@ -45,9 +72,14 @@ impl Document {
         self.group.attributes(self.row)
     }
 
+    /// Whether it lies in the catalogue.
+    fn is_here(&self) -> Result<bool> {
+        Ok(self.group.template(self.row).is_some() || self.group.value(self.row)?.is_some())
+    }
+
     /// All of it.
-    pub fn bytes(&self) -> Bytes {
-        self.group.value(self.row).unwrap_or_default()
+    pub fn bytes(&self) -> Result<Bytes> {
+        Ok(self.group.value(self.row)?.unwrap_or_default())
     }
 }
 
@@ -56,7 +88,10 @@ impl PackVersion {
     pub fn document(&self, node: &str, name: &str) -> Result<Option<Document>> {
         let found = self.snapshot().value_row(node, name)?;
         let document = found.map(|found| Document { group: found.group, row: found.row });
-        Ok(document.filter(|document| document.group.value(document.row).is_some()))
+        Ok(match document {
+            Some(document) if document.is_here()? => Some(document),
+            _ => None,
+        })
     }
 
     /// The bytes of any value of a node, wherever they are.
@@ -80,27 +115,29 @@ impl PackVersion {
         Ok(parts.iter().flat_map(of).collect())
     }
 
-    /// Visits all values that lie in the catalogue, sorted by node and name as bytes. Costs the reading of the whole
-    /// catalogue, and memory for it.
-    pub fn documents(&self, visit: &mut dyn FnMut(&Document) -> Result<()>) -> Result<()> {
+    /// Visits the values of these names that lie in the catalogue, sorted by node and name as bytes. Costs the reading of
+    /// the whole catalogue, and memory for it.
+    pub fn documents(&self, names: &[&str], visit: &mut dyn FnMut(&Document) -> Result<()>) -> Result<()> {
+        let wanted = |name: &[u8]| names.iter().any(|wanted| wanted.as_bytes() == name);
+        let parts = self.snapshot().parts()?;
+        if let [part] = &parts[..] {
+            return documents_of(part, &wanted, visit);
+        }
         let mut heap = BinaryHeap::new();
-        for (age, part) in self.snapshot().parts()?.into_iter().enumerate() {
+        for (age, part) in parts.into_iter().enumerate() {
             heap.extend(Cursor::new(part, age)?);
         }
         let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
-        let several = heap.len() > 1;
         while let Some(mut next) = heap.peek_mut() {
             let (node, name, _) = next.document.group.place(next.document.row);
             let hidden = last.as_ref().is_some_and(|(seen, known)| (&seen[..], &known[..]) == (node, name));
             if !hidden {
-                if several {
-                    let (seen, known) = last.get_or_insert_default();
-                    seen.clear();
-                    seen.extend_from_slice(node);
-                    known.clear();
-                    known.extend_from_slice(name);
-                }
-                if !next.document.group.gone(next.document.row) {
+                let (seen, known) = last.get_or_insert_default();
+                seen.clear();
+                seen.extend_from_slice(node);
+                known.clear();
+                known.extend_from_slice(name);
+                if wanted(name) && !next.document.group.gone(next.document.row) {
                     visit(&next.document)?;
                 }
             }
@@ -110,6 +147,23 @@ impl PackVersion {
         }
         Ok(())
     }
+}
+
+/// The values of a part that is alone: nothing in it hides another.
+fn documents_of(
+    part: &Part,
+    wanted: &dyn Fn(&[u8]) -> bool,
+    visit: &mut dyn FnMut(&Document) -> Result<()>,
+) -> Result<()> {
+    for number in 0..part.groups() {
+        let group = part.group(number)?;
+        let mut document = Document { group: Arc::clone(group), row: 0 };
+        for row in group.named(wanted) {
+            document.row = row;
+            visit(&document)?;
+        }
+    }
+    Ok(())
 }
 
 /// Some thousands of rows of the catalogue.

@@ -2,6 +2,8 @@
 
 use crate::catalogue::{Text, join};
 use crate::numbering::Numbering;
+use crate::snapshot::Found;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use tessarray_buffer::Dims;
@@ -29,15 +31,23 @@ struct Kind {
     object: Vec<u64>,
 }
 
+/// What arrays of one kind and one shape have in common.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    kind: Arc<Kind>,
+    numbering: Numbering,
+    text: Arc<str>,
+    shape: Vec<u64>,
+}
+
 /// An array as the pack sees it.
 #[derive(Debug)]
 pub(crate) struct Info {
     /// The array's own number.
     pub id: u64,
-    kind: Arc<Kind>,
-    numbering: Numbering,
-    text: Arc<str>,
-    pub shape: Vec<u64>,
+    layout: Arc<Layout>,
+    /// The row of its document, where it was found in one: the rows of its chunks are near.
+    pub row: Option<Found>,
 }
 
 /// Whether a document is of Zarr v3, and its text without what is the array's own.
@@ -49,8 +59,19 @@ pub(crate) struct Layouts {
     registry: Arc<Registry>,
     known: RwLock<HashMap<Template, Arc<Kind>>>,
     /// Some of them, to be found by where their text lies: quicker than to hash it.
-    recent: RwLock<Vec<(Template, Arc<Kind>)>>,
+    recent: RwLock<Vec<Recent>>,
 }
+
+/// A kind, and shapes of it that were met.
+#[derive(Debug)]
+struct Recent {
+    template: Template,
+    kind: Arc<Kind>,
+    shapes: RwLock<HashMap<Box<str>, Arc<Layout>, RandomState>>,
+}
+
+/// Shapes of a kind that are remembered.
+const SHAPES: usize = 1024;
 
 /// Templates that are remembered.
 const TEMPLATES: usize = 4096;
@@ -73,25 +94,32 @@ impl Layouts {
         if name != V3 && name != V2_ARRAY {
             return None;
         }
-        let kind = match self.recent(name == V3, template) {
-            Some(kind) => kind,
-            None => self.known(name, template, shape)?,
+        let layout = match self.recent(name == V3, template, shape?) {
+            Some(layout) => layout?,
+            None => Arc::new(Layout::new(self.known(name, template, shape)?, shape?)?),
         };
-        let shape: Vec<u64> = serde_json::from_str(shape?).ok()?;
-        if shape.len() != kind.rank {
-            return None;
-        }
-        let grid: Vec<u64> =
-            shape.iter().zip(&kind.object).map(|(&n, &object)| n.div_ceil(object.max(1))).collect();
-        let inner = kind.sharding.as_ref().map_or(1, |sharding| sharding.counts().iter().product());
-        let numbering = Numbering::new(&grid, inner);
-        Some(Info { id, text: numbering.to_string().into(), numbering, kind, shape })
+        Some(Info { id, layout, row: None })
     }
 
-    fn recent(&self, v3: bool, template: &Arc<str>) -> Option<Arc<Kind>> {
-        let recent = self.recent.read().unwrap_or_else(PoisonError::into_inner);
-        let same = |((is_v3, text), _): &&(Template, Arc<Kind>)| *is_v3 == v3 && Arc::ptr_eq(text, template);
-        recent.iter().find(same).map(|(_, kind)| Arc::clone(kind))
+    /// The layout, if the kind is one of the recent; which may have no such shape.
+    #[allow(clippy::option_option, reason = "the outer one is whether the kind is known")]
+    fn recent(&self, v3: bool, template: &Arc<str>, shape: &str) -> Option<Option<Arc<Layout>>> {
+        let all = self.recent.read().unwrap_or_else(PoisonError::into_inner);
+        let same = |recent: &&Recent| recent.template.0 == v3 && Arc::ptr_eq(&recent.template.1, template);
+        let recent = all.iter().find(same)?;
+        let known = recent.shapes.read().unwrap_or_else(PoisonError::into_inner).get(shape).cloned();
+        if known.is_some() {
+            return Some(known);
+        }
+        let layout = Layout::new(Arc::clone(&recent.kind), shape).map(Arc::new);
+        if let Some(layout) = &layout {
+            let mut shapes = recent.shapes.write().unwrap_or_else(PoisonError::into_inner);
+            if shapes.len() >= SHAPES {
+                shapes.clear();
+            }
+            shapes.insert(shape.into(), Arc::clone(layout));
+        }
+        Some(layout)
     }
 
     fn known(&self, name: &str, template: &Arc<str>, shape: Option<&str>) -> Option<Arc<Kind>> {
@@ -113,7 +141,7 @@ impl Layouts {
         if recent.len() >= RECENT {
             recent.clear();
         }
-        recent.push((key, Arc::clone(&kind)));
+        recent.push(Recent { template: key, kind: Arc::clone(&kind), shapes: RwLock::default() });
         Some(kind)
     }
 
@@ -134,30 +162,49 @@ impl Layouts {
     }
 }
 
+impl Layout {
+    fn new(kind: Arc<Kind>, shape: &str) -> Option<Self> {
+        let shape: Vec<u64> = serde_json::from_str(shape).ok()?;
+        if shape.len() != kind.rank {
+            return None;
+        }
+        let grid: Vec<u64> =
+            shape.iter().zip(&kind.object).map(|(&n, &object)| n.div_ceil(object.max(1))).collect();
+        let inner = kind.sharding.as_ref().map_or(1, |sharding| sharding.counts().iter().product());
+        let numbering = Numbering::new(&grid, inner);
+        Some(Self { text: numbering.to_string().into(), numbering, kind, shape })
+    }
+}
+
 impl Info {
+    /// The lengths of its axes.
+    pub(crate) fn shape(&self) -> &[u64] {
+        &self.layout.shape
+    }
+
     /// The coordinates in a key below the array's path.
     pub(crate) fn coordinates(&self, key: &str) -> Option<Vec<u64>> {
-        self.kind.encoding.decode(key, self.kind.rank)
+        self.layout.kind.encoding.decode(key, self.layout.kind.rank)
     }
 
     /// The key of an object, below the array's path.
     pub(crate) fn key(&self, at: &[u64]) -> String {
-        self.kind.encoding.encode(at)
+        self.layout.kind.encoding.encode(at)
     }
 
     /// How its chunks are numbered.
     pub(crate) fn numbering(&self) -> &Numbering {
-        &self.numbering
+        &self.layout.numbering
     }
 
     /// The same as text.
     pub(crate) fn text(&self) -> &Arc<str> {
-        &self.text
+        &self.layout.text
     }
 
     /// The sharding of its objects, where the inner chunks are what a pack stores.
     pub(crate) fn sharding(&self) -> Option<&Arc<Sharding>> {
-        self.kind.sharding.as_ref()
+        self.layout.kind.sharding.as_ref()
     }
 
     /// Where each inner chunk lies in a shard of `size` bytes, which `get` has; `None` where it is no shard of this

@@ -52,7 +52,7 @@ pub use check::{Damage, Repaired};
 pub use commit::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
 pub use compact::Compacted;
 pub use diff::{Change, Difference};
-pub use documents::{Document, Piece};
+pub use documents::{Document, Numbers, Piece};
 pub use error::{PackError, Result};
 pub use expire::{Expired, Keep};
 pub use id::Id;

@@ -7,6 +7,7 @@ use crate::id::Id;
 use crate::info::{Info, Layouts, ShardMap, V2_ARRAY, V3};
 use crate::numbering::Numbering;
 use crate::{PackError, Result};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tessarray_store::Store;
@@ -24,10 +25,11 @@ pub(crate) struct Snapshot {
     open: Vec<OnceLock<Arc<Part>>>,
     commit: Commit,
     crc: u32,
-    infos: RwLock<HashMap<Box<str>, Option<Arc<Info>>>>,
+    infos: RwLock<HashMap<Box<str>, Option<Arc<Info>>, RandomState>>,
 }
 
 /// A row that was found.
+#[derive(Debug)]
 pub(crate) struct Found {
     pub part: Arc<Part>,
     pub group: Arc<Group>,
@@ -100,7 +102,7 @@ impl Snapshot {
     pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<Found>> {
         for part in self.parts_of(node) {
             let part = part?;
-            if let Some((group, row)) = part.row(node, name, u64::MAX)? {
+            if let Some((group, row)) = part.value(node, name)? {
                 let group = Arc::clone(group);
                 return Ok((!group.gone(row)).then(|| Found { part: Arc::clone(part), group, row }));
             }
@@ -193,8 +195,14 @@ struct ChunkRows<'a> {
 }
 
 impl<'a> ChunkRows<'a> {
-    fn of(part: &'a Part, node: &str, info: &Info) -> Result<Option<Self>> {
-        let Some((group, row)) = part.row(node, "", u64::MAX)? else { return Ok(None) };
+    fn of(part: &'a Arc<Part>, node: &str, info: &'a Info) -> Result<Option<Self>> {
+        let document = info.row.as_ref().filter(|found| Arc::ptr_eq(&found.part, part));
+        let near = document.and_then(|found| Some((&found.group, found.group.chunks_before(found.row)?)));
+        let found = match near {
+            Some((group, row)) => row.map(|row| (group, row)),
+            None => part.row(node, "", u64::MAX)?,
+        };
+        let Some((group, row)) = found else { return Ok(None) };
         let own = match group.grid(row) {
             Some(text) if **text != **info.text() => Numbering::parse(text),
             _ => None,
@@ -233,6 +241,9 @@ impl Content for Snapshot {
                 let (group, row) = (&found.group, found.row);
                 info =
                     group.template(row).and_then(|text| self.layouts.info(name, text, group.shape(row), id));
+                if let Some(info) = &mut info {
+                    info.row = Some(found);
+                }
                 break;
             }
         }
@@ -247,8 +258,8 @@ impl Content for Snapshot {
 
     fn value(&self, node: &str, name: &str) -> Result<Option<Held>> {
         let Some(found) = self.value_row(node, name)? else { return Ok(None) };
-        if let Some(bytes) = found.group.value(found.row) {
-            return Ok(Some(Held::Here(bytes, found.group.stamp(found.row))));
+        if let Some(bytes) = found.group.value(found.row)? {
+            return Ok(Some(Held::Here(bytes, found.group.stamp(found.row)?)));
         }
         let Some((_, entry)) = found.group.entries(found.row).next() else {
             return Err(self.corrupt(node, format!("{name:?} has neither a value nor a place")));

@@ -1,25 +1,24 @@
 //! The rows of one row group, decoded: columns side by side, with nothing kept twice.
 
-use super::columns::{
-    Shared, Sparse, Texts, Window, byte_array, general, list_i32, list_i64, plain, sparse, wrong,
-};
-use super::deltas::Checked;
-use super::pages;
+use super::columns::{Column, Numbered, Shared, Texts, general};
 use super::part::calmly;
 use super::row::{Entry, Row, Value};
-use super::schema::column;
+use super::schema::{self, broken, column};
 use super::template::{self, Text};
+use crate::Result;
 use bytes::Bytes;
-use parquet::column::reader::{ColumnReader, get_column_reader};
-use parquet::errors::Result;
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::properties::ReaderProperties;
-use parquet::file::reader::RowGroupReader;
-use parquet::file::serialized_reader::SerializedRowGroupReader;
-use std::sync::Arc;
+use parquet::basic::{Compression, Type};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::schema::types::ColumnDescriptor;
+use std::sync::{Arc, OnceLock};
 
 /// Rows of a group that are accepted: far more than a writer puts there.
 const ROWS: usize = 1 << 20;
+
+/// Values that an array has in the catalogue, mostly: its document, its statistics, its attributes.
+const NEAR: usize = 4;
+
+type Parsed<T> = parquet::errors::Result<T>;
 
 /// What rows are sorted by.
 pub(crate) type Place<'a> = (&'a [u8], &'a [u8], u64);
@@ -28,15 +27,16 @@ pub(crate) type Place<'a> = (&'a [u8], &'a [u8], u64);
 #[derive(Debug)]
 pub(crate) struct Group {
     nodes: Texts,
-    names: Texts,
+    names: Numbered,
     first: Vec<i64>,
     gone: Vec<bool>,
     id: Vec<Option<i64>>,
-    stamp: Vec<i64>,
+    /// Decoded when they are first asked for: listings and reads of chunks do without.
+    stamp: (Column, OnceLock<Vec<i64>>),
+    value: (Column, OnceLock<Numbered>),
     template: Shared,
-    shape: Sparse,
-    attributes: Sparse,
-    value: Sparse,
+    shape: Numbered,
+    attributes: Numbered,
     grid: Shared,
     /// Where each row's chunks begin; one more for the end.
     starts: Vec<u32>,
@@ -49,11 +49,11 @@ pub(crate) struct Group {
 
 impl Group {
     /// Decodes the bytes of row group `number`, which lie at `offset` in the file.
-    pub(crate) fn decode(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Result<Self> {
+    pub(crate) fn decode(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Parsed<Self> {
         calmly(|| Self::read(bytes, offset, file, number))
     }
 
-    fn read(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Result<Self> {
+    fn read(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Parsed<Self> {
         let metadata = file.row_group(number);
         let rows = usize::try_from(metadata.num_rows())?;
         if rows > ROWS {
@@ -66,71 +66,29 @@ impl Group {
                 metadata.num_columns()
             )));
         }
-        for column in metadata.columns() {
-            // Asked for as one range, negative numbers would be a panic.
-            let begin = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-            let begin = u64::try_from(begin).ok().and_then(|begin| begin.checked_sub(offset));
-            let begin = begin.and_then(|begin| usize::try_from(begin).ok());
-            let length = usize::try_from(column.compressed_size()).ok();
-            let span = begin.zip(length).and_then(|(at, length)| bytes.get(at..at.checked_add(length)?));
-            pages::check(span.ok_or_else(|| general("a column lies outside its row group".into()))?)?;
-        }
-        let window = Arc::new(Window { bytes, offset });
-        let properties = Arc::new(ReaderProperties::builder().build());
-        let pages = file.page_index_for_row_group(number);
-        let reader = SerializedRowGroupReader::new(window, metadata, pages, properties)?;
-        let open = |number| -> Result<ColumnReader> {
-            let pages =
-                Checked { pages: reader.get_column_page_reader(number)?, texts: number == column::NODE };
-            Ok(get_column_reader(metadata.column(number).column_descr_ptr(), Box::new(pages)))
-        };
-        let (starts, chunk) = list_i64(open(column::CHUNK)?, rows)?;
-        let same = |found: &[u32]| {
-            let same = found == starts;
-            same.then_some(()).ok_or_else(|| general("the columns of chunks differ in length".into()))
-        };
-        let (s, segment) = list_i32(open(column::SEGMENT)?, rows)?;
-        same(&s)?;
-        let (s, offset) = list_i64(open(column::OFFSET)?, rows)?;
-        same(&s)?;
-        let (s, length) = list_i64(open(column::LENGTH)?, rows)?;
-        same(&s)?;
-        let (s, crc) = list_i32(open(column::CRC)?, rows)?;
-        same(&s)?;
-        let first = match open(column::FIRST)? {
-            ColumnReader::Int64ColumnReader(reader) => plain(reader, rows)?,
-            _ => return Err(wrong("first")),
-        };
+        let columns = columns(&bytes, offset, metadata, rows)?;
+        let chunk = columns[column::CHUNK].lists(8)?;
+        let list = |number: usize, width| columns[number].lists_like(width, &chunk);
+        let halves = |values: Vec<i64>| values.into_iter().map(|value| value as i32).collect();
+        let (segment, crc) = (halves(list(column::SEGMENT, 4)?), halves(list(column::CRC, 4)?));
+        let (offset, length) = (list(column::OFFSET, 8)?, list(column::LENGTH, 8)?);
+        let first = columns[column::FIRST].integers(8)?;
+        let (starts, chunk) = (chunk.starts, chunk.numbers);
         if [&first, &chunk, &offset, &length].iter().any(|numbers| numbers.iter().any(|&n| n < 0)) {
             return Err(general("a number is negative".into()));
         }
-        let gone = match open(column::GONE)? {
-            ColumnReader::BoolColumnReader(reader) => plain(reader, rows)?,
-            _ => return Err(wrong("gone")),
-        };
-        let id = match open(column::ID)? {
-            ColumnReader::Int64ColumnReader(reader) => {
-                let (at, values) = sparse(reader, rows)?;
-                at.iter().map(|&at| values.get(at as usize).copied()).collect()
-            }
-            _ => return Err(wrong("id")),
-        };
-        let stamp = match open(column::STAMP)? {
-            ColumnReader::Int64ColumnReader(reader) => plain(reader, rows)?,
-            _ => return Err(wrong("stamp")),
-        };
         Ok(Self {
-            nodes: Texts::of(&plain(byte_array(open(column::NODE)?)?, rows)?)?,
-            names: Texts::of(&plain(byte_array(open(column::NAME)?)?, rows)?)?,
+            nodes: columns[column::NODE].texts()?,
+            names: columns[column::NAME].numbered()?,
             first,
-            gone,
-            id,
-            stamp,
-            template: Shared::of(open(column::TEMPLATE)?, rows)?,
-            shape: Sparse::of(open(column::SHAPE)?, rows)?,
-            attributes: Sparse::of(open(column::ATTRIBUTES)?, rows)?,
-            value: Sparse::of(open(column::VALUE)?, rows)?,
-            grid: Shared::of(open(column::GRID)?, rows)?,
+            gone: columns[column::GONE].booleans()?,
+            id: columns[column::ID].optional_integers(8)?,
+            stamp: (columns[column::STAMP].clone(), OnceLock::new()),
+            value: (columns[column::VALUE].clone(), OnceLock::new()),
+            template: columns[column::TEMPLATE].shared()?,
+            shape: columns[column::SHAPE].optional_texts()?,
+            attributes: columns[column::ATTRIBUTES].optional_texts()?,
+            grid: columns[column::GRID].shared()?,
             starts,
             chunk,
             segment,
@@ -147,7 +105,11 @@ impl Group {
 
     /// What row number `row` is sorted by.
     pub(crate) fn place(&self, row: usize) -> Place<'_> {
-        (self.nodes.get(row), self.names.get(row), self.first[row].cast_unsigned())
+        (self.nodes.get(row), self.name(row), self.first[row].cast_unsigned())
+    }
+
+    fn name(&self, row: usize) -> &[u8] {
+        self.names.get(row).unwrap_or_default()
     }
 
     /// How many rows are at or before `place`.
@@ -173,6 +135,22 @@ impl Group {
         low
     }
 
+    /// The last row of chunks of the node that this row tells of: it is before the rows of the node's values. The outer
+    /// `None` is: not among the few rows before.
+    #[allow(clippy::option_option, reason = "whether it is known, and whether there is one")]
+    pub(crate) fn chunks_before(&self, row: usize) -> Option<Option<usize>> {
+        let node = self.nodes.get(row);
+        for before in (row.saturating_sub(NEAR)..row).rev() {
+            if self.nodes.get(before) != node {
+                return Some(None);
+            }
+            if self.name(before).is_empty() {
+                return Some(Some(before));
+            }
+        }
+        None
+    }
+
     /// Whether the row hides earlier ones.
     pub(crate) fn gone(&self, row: usize) -> bool {
         self.gone[row]
@@ -184,8 +162,8 @@ impl Group {
     }
 
     /// Tells the row's value from all others of its key.
-    pub(crate) fn stamp(&self, row: usize) -> u64 {
-        self.stamp[row].cast_unsigned()
+    pub(crate) fn stamp(&self, row: usize) -> Result<u64> {
+        Ok(later(&self.stamp, |column| column.integers(8))?[row].cast_unsigned())
     }
 
     /// The text that the row's document shares with others.
@@ -203,20 +181,33 @@ impl Group {
         std::str::from_utf8(self.attributes.get(row)?).ok()
     }
 
+    /// The rows whose names are wanted, but for those that say that there is no such value.
+    pub(crate) fn named(&self, wanted: &dyn Fn(&[u8]) -> bool) -> impl Iterator<Item = usize> + '_ {
+        let wanted = self.names.which(wanted);
+        (0..self.len()).filter(move |&row| {
+            self.names.number(row).is_some_and(|number| wanted[number as usize]) && !self.gone[row]
+        })
+    }
+
+    /// The numbers, in this group, of the row's template, shape and attributes.
+    pub(crate) fn numbers(&self, row: usize) -> [Option<u32>; 3] {
+        [self.template.number(row), self.shape.number(row), self.attributes.number(row)]
+    }
+
     /// How the row's chunks are numbered.
     pub(crate) fn grid(&self, row: usize) -> Option<&Arc<str>> {
         self.grid.get(row)
     }
 
     /// The bytes of the row's value, where they are in the row.
-    pub(crate) fn value(&self, row: usize) -> Option<Bytes> {
+    pub(crate) fn value(&self, row: usize) -> Result<Option<Bytes>> {
         if let Some(template) = self.template.get(row) {
             let part =
-                |part: &Sparse| part.get(row).map(String::from_utf8_lossy).map(|text| text.into_owned());
+                |part: &Numbered| part.get(row).map(String::from_utf8_lossy).map(|text| text.into_owned());
             let (shape, attributes) = (part(&self.shape), part(&self.attributes));
-            return Some(template::join(template, shape.as_deref(), attributes.as_deref()).into());
+            return Ok(Some(template::join(template, shape.as_deref(), attributes.as_deref()).into()));
         }
-        self.value.get(row).map(Bytes::copy_from_slice)
+        Ok(later(&self.value, Column::optional_texts)?.get(row).map(Bytes::copy_from_slice))
     }
 
     /// The row's chunks.
@@ -246,27 +237,69 @@ impl Group {
     }
 
     /// The row, to write it again.
-    pub(crate) fn row(&self, row: usize) -> Row {
+    pub(crate) fn row(&self, row: usize) -> Result<Row> {
         let text = |bytes: &[u8]| Arc::from(String::from_utf8_lossy(bytes).as_ref());
-        let own = |part: &Sparse| part.get(row).map(|bytes| String::from_utf8_lossy(bytes).as_ref().into());
+        let own = |part: &Numbered| part.get(row).map(|bytes| String::from_utf8_lossy(bytes).as_ref().into());
         let value = match self.template.get(row) {
             Some(template) => Some(Value::Text(Text {
                 template: Arc::clone(template),
                 shape: own(&self.shape),
                 attributes: own(&self.attributes),
             })),
-            None => self.value.get(row).map(|bytes| Value::Bytes(Bytes::copy_from_slice(bytes))),
+            None => self.value(row)?.map(Value::Bytes),
         };
-        Row {
+        Ok(Row {
             node: text(self.nodes.get(row)),
-            name: text(self.names.get(row)),
+            name: text(self.name(row)),
             first: self.first[row].cast_unsigned(),
             gone: self.gone[row],
             id: self.id(row),
-            stamp: self.stamp(row),
+            stamp: self.stamp(row)?,
             value,
             grid: self.grid.get(row).cloned(),
             entries: self.entries(row).collect(),
-        }
+        })
     }
+}
+
+/// A column that is decoded when it is first asked for. The bytes were checked before: what is wrong with them is
+/// wrong since they were written.
+fn later<T>((column, made): &(Column, OnceLock<T>), make: fn(&Column) -> Parsed<T>) -> Result<&T> {
+    if let Some(made) = made.get() {
+        return Ok(made);
+    }
+    let value = make(column).map_err(|error| broken("a part", error))?;
+    Ok(made.get_or_init(|| value))
+}
+
+/// The columns of a row group, whose bytes lie at `offset` in the file.
+fn columns(bytes: &Bytes, offset: u64, metadata: &RowGroupMetaData, rows: usize) -> Parsed<Vec<Column>> {
+    let kind = |column: &ColumnDescriptor| -> (Type, i16, i16) {
+        (column.physical_type(), column.max_def_level(), column.max_rep_level())
+    };
+    let mut columns = Vec::with_capacity(column::COUNT);
+    for (found, ours) in metadata.columns().iter().zip(schema::columns()?.columns()) {
+        if kind(found.column_descr()) != kind(ours) {
+            return Err(general(format!("column {} is of another type", ours.name())));
+        }
+        let packed = match found.compression() {
+            Compression::UNCOMPRESSED => false,
+            Compression::ZSTD(_) => true,
+            other => {
+                return Err(general(format!(
+                    "columns compressed as {other}, which no writer of packs makes"
+                )));
+            }
+        };
+        // Asked for as one range, negative numbers would be a panic.
+        let begin = found.dictionary_page_offset().unwrap_or(found.data_page_offset());
+        let begin = u64::try_from(begin).ok().and_then(|begin| begin.checked_sub(offset));
+        let begin = begin.and_then(|begin| usize::try_from(begin).ok());
+        let length = usize::try_from(found.compressed_size()).ok();
+        let span = begin.zip(length).and_then(|(at, length)| Some(at..at.checked_add(length)?));
+        let span = span.filter(|span| span.end <= bytes.len());
+        let span = span.ok_or_else(|| general("a column lies outside its row group".into()))?;
+        columns.push(Column { bytes: bytes.slice(span), packed, rows });
+    }
+    Ok(columns)
 }

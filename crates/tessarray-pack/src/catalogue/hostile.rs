@@ -10,7 +10,11 @@ pub fn rows(file: &[u8]) -> std::result::Result<usize, String> {
     let bytes = Bytes::copy_from_slice(file);
     let mut rows = 0;
     for number in 0..metadata.num_row_groups() {
-        rows += Group::decode(bytes.clone(), 0, &metadata, number).map_err(|error| error.to_string())?.len();
+        let group = Group::decode(bytes.clone(), 0, &metadata, number).map_err(|error| error.to_string())?;
+        for row in 0..group.len() {
+            group.row(row).map_err(|error| error.to_string())?;
+        }
+        rows += group.len();
     }
     Ok(rows)
 }

@@ -12,10 +12,12 @@
 
 mod about;
 mod columns;
-mod deltas;
 mod group;
 #[doc(hidden)]
 pub mod hostile;
+mod numbers;
+#[cfg(test)]
+mod oracle;
 mod pages;
 mod part;
 mod row;

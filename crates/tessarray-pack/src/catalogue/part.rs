@@ -10,6 +10,7 @@ use crate::{PackError, Result};
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -38,6 +39,22 @@ impl fmt::Debug for Part {
         f.debug_struct("Part").field("key", &self.key).finish_non_exhaustive()
     }
 }
+
+/// Where a thread found a value last, and how many rows that was after the one before.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    part: usize,
+    group: usize,
+    row: usize,
+    step: usize,
+}
+
+thread_local! {
+    static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+}
+
+/// Row groups that a step reaches over at most.
+const FAR: usize = 16;
 
 impl Part {
     /// Reads and checks the footer.
@@ -143,6 +160,52 @@ impl Part {
         }))
     }
 
+    /// The row of a value of this node and name: its group and its number there. Who reads one variable of many datasets
+    /// mostly finds the next as many rows on as the last.
+    pub(crate) fn value(&self, node: &str, name: &str) -> Result<Option<(&Arc<Group>, usize)>> {
+        let id = std::ptr::from_ref(self).addr();
+        let last = LAST.get().filter(|last| last.part == id);
+        let place = (node.as_bytes(), name.as_bytes(), 0);
+        if let Some(last) = last
+            && let Some((number, row)) = self.after(last)
+            && let Some(group) = self.groups[number].get()
+            && group.place(row) == place
+        {
+            LAST.set(Some(Last { group: number, row, ..last }));
+            return Ok(Some((group, row)));
+        }
+        let Some(number) = self.groups_to(place).checked_sub(1) else { return Ok(None) };
+        let group = self.group(number)?;
+        let row = group.upper(place).checked_sub(1).filter(|&row| group.place(row) == place);
+        if let Some(row) = row {
+            let step = last.and_then(|last| self.steps(last, (number, row))).unwrap_or(0);
+            LAST.set(Some(Last { part: id, group: number, row, step }));
+        }
+        Ok(row.map(|row| (group, row)))
+    }
+
+    /// The place as many rows on as the last time.
+    fn after(&self, last: Last) -> Option<(usize, usize)> {
+        let (mut number, mut row) = (last.group, last.row + last.step);
+        loop {
+            let group = self.groups.get(number)?.get()?;
+            if row < group.len() {
+                return Some((number, row));
+            }
+            row -= group.len();
+            number += 1;
+        }
+    }
+
+    /// How many rows a later place is on; `None` where it is none, or far.
+    fn steps(&self, last: Last, (number, row): (usize, usize)) -> Option<usize> {
+        if number < last.group || number > last.group + FAR {
+            return None;
+        }
+        let lengths = self.groups[last.group..number].iter().map(|group| Some(group.get()?.len()));
+        (lengths.sum::<Option<usize>>()? + row).checked_sub(last.row)
+    }
+
     /// Visits the rows from `place` on, in order, for as long as `visit` says so.
     pub(crate) fn walk(
         &self,
@@ -165,7 +228,9 @@ impl Part {
         let mut rows = Vec::new();
         for number in 0..self.groups() {
             let group = self.group(number)?;
-            rows.extend((0..group.len()).map(|row| group.row(row)));
+            for row in 0..group.len() {
+                rows.push(group.row(row)?);
+            }
         }
         Ok(rows)
     }

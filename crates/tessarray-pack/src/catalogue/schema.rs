@@ -5,7 +5,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
 use std::sync::{Arc, OnceLock};
 
 const MESSAGE: &str = "
@@ -64,6 +64,16 @@ pub(crate) fn schema() -> std::result::Result<Arc<Type>, ParquetError> {
     }
     let schema = Arc::new(parse_message_type(MESSAGE)?);
     Ok(Arc::clone(SCHEMA.get_or_init(|| schema)))
+}
+
+/// The columns of every part.
+pub(crate) fn columns() -> std::result::Result<&'static SchemaDescriptor, ParquetError> {
+    static COLUMNS: OnceLock<SchemaDescriptor> = OnceLock::new();
+    if let Some(columns) = COLUMNS.get() {
+        return Ok(columns);
+    }
+    let columns = SchemaDescriptor::new(schema()?);
+    Ok(COLUMNS.get_or_init(|| columns))
 }
 
 /// How parts are written: sorted texts as differences, numbers as differences, texts that repeat in a dictionary.
