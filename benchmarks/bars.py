@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 # What, the figure, its limit, and whether it is met; `None` where there is no limit.
 Row = tuple[str, str, str, bool | None]
@@ -51,6 +54,21 @@ def child(what: str, argument: Any) -> dict[str, float]:
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout)
     return found
+
+
+def peak() -> float:
+    """The most memory that this process ever held, in bytes. `ru_maxrss` would be its parent's, where that is more."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return float(line.split()[1]) * 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def warm(nbytes: int) -> None:
+    """Touch memory and give it back. In a virtual machine the first touch of a page costs several times the second:
+    before each timed turn, whoever's, so that all find the same."""
+    np.ones(nbytes // 8)
 
 
 def scaled(count: int, scale: float) -> int:

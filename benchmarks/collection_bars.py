@@ -9,7 +9,6 @@ hand), written and read by TensorStore, in the codec named in the row. Atlas has
 from __future__ import annotations
 
 import math
-import resource
 import shutil
 import statistics
 import sys
@@ -22,7 +21,7 @@ from typing import Any
 import numcodecs
 import numpy as np
 import tensorstore
-from bars import Part, Row, child, main, scaled, size_of
+from bars import Part, Row, child, main, peak, scaled, size_of, warm
 
 import tessarray
 
@@ -54,11 +53,12 @@ def values_of(variables: dict[str, Any], count: int) -> dict[str, list[np.ndarra
     return made
 
 
-def medians(repeats: int, **turns: Callable[[], Any]) -> dict[str, float]:
-    """Seconds of each turn; they alternate."""
+def medians(repeats: int, touched: int = 0, **turns: Callable[[], Any]) -> dict[str, float]:
+    """Seconds of each turn; they alternate. touched: bytes that are warmed before each."""
     found: dict[str, list[float]] = {name: [] for name in turns}
     for _ in range(repeats):
         for name, turn in turns.items():
+            warm(touched)
             begun = time.perf_counter()
             turn()
             found[name].append(time.perf_counter() - begun)
@@ -180,10 +180,14 @@ def fleet(
                     write(path, values, codec, chunks or "auto" if write is write_collection else chunks)
                     turns[key].append(time.perf_counter() - begun)
             wrote = {key: statistics.median(times) for key, times in turns.items()}
-            check(read_collection(ours, names, selection), values, selection)
+            result = read_collection(ours, names, selection)
+            touched = 2 * sum(one.nbytes for one in result.values())
+            check(result, values, selection)
             check(read_stacked(theirs, names, selection), values, selection)
+            del result
             read = medians(
                 repeats,
+                touched,
                 ours=lambda: read_collection(ours, names, selection),  # noqa: B023
                 stacked=lambda: read_stacked(theirs, names, selection),  # noqa: B023
             )
@@ -295,10 +299,6 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     )
 
 
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def build_million(argument: str) -> dict[str, float]:
     path, _, count = argument.rpartition(":")
     values = np.random.default_rng(0).random(50).astype("f4")
@@ -309,7 +309,7 @@ def build_million(argument: str) -> dict[str, float]:
         with fleet.transaction("some") as tx:
             for i in range(begin, min(begin + 50_000, n)):
                 tx.add(f"r{i:07}", {"v": values[: 25 + i % 26]})
-    return {"seconds": time.perf_counter() - begun, "peak": peak()}
+    return {"seconds": time.perf_counter() - begun, "peak": peak() / 1e9}
 
 
 def use_million(argument: str) -> dict[str, float]:
@@ -328,7 +328,7 @@ def use_million(argument: str) -> dict[str, float]:
     found = fleet.read("v")
     read = time.perf_counter() - begun
     assert len(found) == int(count)
-    return {"open": opened, "lookup": statistics.median(lookups), "read": read, "peak": peak()}
+    return {"open": opened, "lookup": statistics.median(lookups), "read": read, "peak": peak() / 1e9}
 
 
 CHILDREN = {"build": build_million, "use": use_million}
@@ -355,7 +355,7 @@ def argo(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
             with xarray.open_dataset(path, decode_timedelta=False) as dataset:
                 dataset.load()
 
-    found = medians(max(repeats // 2, 1), build=build, xarray=open_each)
+    found = medians(repeats, build=build, xarray=open_each)
     ratio = found["xarray"] / found["build"]
     yield (
         f"argo, {len(paths)} files: build, s; xarray opening each",
@@ -409,9 +409,9 @@ def memory(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
 
 def slice_alone(path: str) -> dict[str, float]:
     tessarray.open_collection(path).read("humidity", "d000000")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    before = peak() / 1e6
     result = tessarray.open_collection(path).read("temperature", selection=np.s_[:25])
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    after = peak() / 1e6
     return {"above": after - before - result.nbytes / 1e6}
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tessarray
+from tessarray.collection import readers
 from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError
 
 netcdf = pytest.importorskip("netCDF4")
@@ -46,6 +47,76 @@ def files(tmp_path: Path) -> Path:
     for i in range(7):
         write_cast(tmp_path / "data" / f"cast-{i}.nc", i, "NETCDF4" if i % 2 else "NETCDF3_CLASSIC")
     return tmp_path / "data"
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few files are read by processes, too."""
+    monkeypatch.setattr(readers, "MANY", 1)
+
+
+@pytest.mark.usefixtures("apart")
+class TestReaders:
+    def test_processes_read_what_threads_read(self, files: Path, tmp_path: Path) -> None:
+        reports = [
+            tessarray.build_collection(files, tmp_path / f"{workers}.pack", workers=workers, exclude="DOXY")
+            for workers in (1, 3)
+        ]
+        assert reports[0].added == reports[1].added
+        assert reports[0].bytes == reports[1].bytes
+        one, other = (tessarray.open_collection(tmp_path / f"{workers}.pack") for workers in (1, 3))
+        assert one.datasets.equals(other.datasets)
+        assert one.statistics.equals(other.statistics)
+        assert "DOXY" not in other.variables
+        for name in one.names:
+            xarray.testing.assert_identical(one[name].to_xarray().load(), other[name].to_xarray().load())
+        again = tessarray.build_collection(files, tmp_path / "3.pack", workers=3, incremental=True)
+        assert (again.unchanged, again.added) == (7, ())
+
+    def test_large_values_go_beside_the_rest(self, tmp_path: Path) -> None:
+        for i in range(3):
+            with h5py.File(tmp_path / f"{i}.h5", "w") as file:
+                file["v"] = np.arange(200_000) + i
+                file["small"] = i
+        tessarray.build_collection(f"{tmp_path}/*.h5", tmp_path / "x.pack", workers=2)
+        found = tessarray.open_collection(tmp_path / "x.pack").read("v")
+        np.testing.assert_array_equal(found, np.arange(200_000) + np.arange(3)[:, None])
+
+    def test_errors_are_those_of_this_process(self, files: Path, tmp_path: Path) -> None:
+        (files / "bad.nc").write_bytes(b"CDF\x01 and no header")
+        with pytest.raises(tessarray.errors.TessarrayError, match=r"bad\.nc: not readable as netCDF"):
+            tessarray.build_collection(files, tmp_path / "x.pack", workers=2)
+        report = tessarray.build_collection(files, tmp_path / "y.pack", workers=2, on_error="skip")
+        assert len(report.added) == 7
+        assert [Path(path).name for path, _ in report.skipped] == ["bad.nc"]
+
+    def test_a_file_that_breaks_its_reader_is_skipped_by_name(
+        self, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        send = readers._send
+
+        def broken(pipe: Any, value: Any) -> None:
+            if value[0].name == "cast-3.nc":
+                # Half a request: the reader ends as one does whose library crashed.
+                pipe.write(b"\x01")
+                pipe.flush()
+                pipe.close()
+                raise BrokenPipeError
+            send(pipe, value)
+
+        monkeypatch.setattr(readers, "_send", broken)
+        report = tessarray.build_collection(files, tmp_path / "x.pack", workers=2, on_error="skip")
+        assert len(report.added) == 6
+        ((path, reason),) = report.skipped
+        assert path.endswith("cast-3.nc")
+        assert "its reader ended with" in reason
+
+    def test_without_processes_threads_read(
+        self, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+        report = tessarray.build_collection(files, tmp_path / "x.pack", workers=2)
+        assert len(report.added) == 7
 
 
 class TestBuild:

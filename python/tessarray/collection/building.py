@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import glob
-import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from tessarray.collection.collection import Collection, create_collection, open_collection
-from tessarray.collection.given import Given, of_source
+from tessarray.collection.files import Patterns, Read, named_files
+from tessarray.collection.readers import Readers
 from tessarray.collection.transaction import CollectionTransaction
 from tessarray.conversion import ConversionError
-from tessarray.conversion.patterns import chosen, patterns
-from tessarray.conversion.sources import open_source
-from tessarray.conversion.sources.detect import ZARR_DOCUMENTS
 from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError, TessarrayError
 from tessarray.stores import pack_of
 
@@ -80,7 +76,8 @@ def build_collection(
     with its folders in front where several files have the same.
     incremental: takes files that are new or have changed (by size and time, then by hash), and reports those that are
     gone. A build that was interrupted goes on like that: what it has committed stays.
-    workers: threads that read and encode; one a core where left out. progress: is told files done and all.
+    workers: how many files are read at a time; one a core where left out. Many files are read by processes, since the
+    libraries that read netCDF and HDF5 do one thing at a time. progress: is told files done and all.
 
     Costs one read of each file. Memory: a few files for each worker.
     """
@@ -92,7 +89,7 @@ def build_collection(
         raise NotFoundError("build: no file matches the sources")
     collection = _destination(dest, incremental, overwrite, chunks, compressors)
     known = _known(collection) if incremental else {}
-    builder = _Builder(collection, known, _Patterns(include, exclude), on_error, len(files), progress)
+    builder = _Builder(collection, known, Patterns(include, exclude), on_error, len(files), progress)
     builder.run(files, workers or os.cpu_count() or 1)
     made = {str(path) for path in files.values()}
     removed = tuple(dataset for dataset, source in known.items() if source["path"] not in made)
@@ -100,63 +97,6 @@ def build_collection(
         os.fspath(dest), collection.version, tuple(builder.added), tuple(builder.changed), builder.unchanged, removed,
         tuple(builder.skipped), tuple(builder.warnings), builder.nbytes, time.perf_counter() - started,
     )  # fmt: skip
-
-
-def named_files(
-    sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], name: Callable[[Path], str] | None
-) -> dict[str, Path]:
-    """The files of sources, by the names of their datasets."""
-    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    paths = sorted({path.resolve() for one in given for path in _files(os.fspath(one))})
-    if name is not None:
-        return _unique((name(path), path) for path in paths)
-    stems: dict[str, int] = {}
-    for path in paths:
-        stems[path.stem] = stems.get(path.stem, 0) + 1
-    common = Path(os.path.commonpath([path.parent for path in paths])) if paths else Path()
-    labels = (
-        path.stem if stems[path.stem] == 1 else "-".join([*path.relative_to(common).parent.parts, path.stem])
-        for path in paths
-    )
-    return _unique(zip(labels, paths, strict=True))
-
-
-def _unique(pairs: Iterable[tuple[str, Path]]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for label, path in pairs:
-        if label in found:
-            raise InvalidArgumentError(
-                f"build: {found[label]} and {path} would both be dataset {label!r}; pass name="
-            )
-        found[label] = path
-    return found
-
-
-def _files(pattern: str) -> Iterator[Path]:
-    path = Path(pattern).expanduser()
-    if not path.exists():
-        found = [Path(one) for one in glob.iglob(str(path), recursive=True)]  # noqa: PTH207 - takes absolute patterns
-        if not found:
-            raise NotFoundError(f"{pattern}: no such file, and no file matches", path=pattern)
-        yield from (one for one in found if one.is_file() or _is_zarr(one))
-    elif path.is_file() or _is_zarr(path):
-        yield path
-    else:
-        for one in path.iterdir():
-            yield from _files_in(one)
-
-
-def _files_in(path: Path) -> Iterator[Path]:
-    """A file, a Zarr store, or what is below a folder."""
-    if path.is_file() or _is_zarr(path):
-        yield path
-    elif path.is_dir():
-        for one in path.iterdir():
-            yield from _files_in(one)
-
-
-def _is_zarr(path: Path) -> bool:
-    return path.is_dir() and any((path / name).is_file() for name in ZARR_DOCUMENTS)
 
 
 def _destination(
@@ -191,73 +131,11 @@ def _known(collection: Collection) -> dict[str, dict[str, Any]]:
     return found
 
 
-class _Patterns:
-    """Which variables are taken."""
-
-    def __init__(self, include: str | Sequence[str] | None, exclude: str | Sequence[str] | None) -> None:
-        self.include, self.exclude = patterns(include) or None, patterns(exclude) or None
-
-    def keep(self, names: Iterable[str]) -> list[str] | None:
-        """The names to take; `None` for all."""
-        if self.include is None and self.exclude is None:
-            return None
-        return [name for name in names if chosen(name, self.include, self.exclude)]
-
-
-@dataclass
-class _Read:
-    """A file that was read; without a dataset where it is what it was."""
-
-    source: dict[str, Any]
-    given: Given | None
-    nbytes: int
-    warnings: list[str]
-
-
-def _read_file(path: Path, known: dict[str, Any] | None, patterns: _Patterns) -> _Read:
-    source = _state(path)
-    if known is not None:
-        same = all(known.get(key) == source[key] for key in ("path", "size", "mtime_ns"))
-        if same:
-            return _Read(known, None, 0, [])
-    source["sha256"] = _hash(path)
-    if known is not None and known.get("sha256") == source["sha256"] and known.get("path") == source["path"]:
-        return _Read(source, None, 0, [])
-    opened = open_source(path)
-    try:
-        keep = patterns.keep([spec.path for spec in opened.arrays()])
-        given = of_source(opened, keep=keep)
-        warnings = [f"{path}: {text}" for text in opened.warnings]
-    finally:
-        opened.close()
-    nbytes = sum(variable.values.nbytes for variable in given.variables.values())
-    return _Read(source, given, nbytes, warnings)
-
-
-def _state(path: Path) -> dict[str, Any]:
-    found = path.stat()
-    size, modified = found.st_size, found.st_mtime_ns
-    if path.is_dir():
-        inside = [one.stat() for one in path.rglob("*") if one.is_file()]
-        size, modified = sum(one.st_size for one in inside), max(one.st_mtime_ns for one in inside)
-    return {"path": str(path), "size": size, "mtime_ns": modified}
-
-
-def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    for one in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if one.is_file():
-            with one.open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
-    return digest.hexdigest()
-
-
 class _Builder:
     """Files on their way into transactions: read by threads, written in their order."""
 
     def __init__(
-        self, collection: Collection, known: dict[str, dict[str, Any]], patterns: _Patterns, on_error: str, total: int,
+        self, collection: Collection, known: dict[str, dict[str, Any]], patterns: Patterns, on_error: str, total: int,
         progress: Callable[[int, int], None] | None,
     ) -> None:  # fmt: skip
         self._collection, self._known, self._patterns = collection, known, patterns
@@ -271,8 +149,8 @@ class _Builder:
 
     def run(self, files: dict[str, Path], workers: int) -> None:
         names = set(self._collection.names)
-        with ThreadPoolExecutor(workers) as pool:
-            read = self._ahead(pool, files, workers * AHEAD)
+        with Readers(workers, len(files)) as readers:
+            read = self._ahead(readers, files, workers * AHEAD)
             pending = next(read, None)
             while pending is not None:
                 begun, held = time.monotonic(), 0
@@ -284,18 +162,18 @@ class _Builder:
                             break
 
     def _ahead(
-        self, pool: ThreadPoolExecutor, files: dict[str, Path], depth: int
-    ) -> Iterator[tuple[str, Path, Future[_Read]]]:
-        waiting: list[tuple[str, Path, Future[_Read]]] = []
+        self, readers: Readers, files: dict[str, Path], depth: int
+    ) -> Iterator[tuple[str, Path, Future[Read]]]:
+        waiting: list[tuple[str, Path, Future[Read]]] = []
         for name, path in files.items():
-            job = pool.submit(_read_file, path, self._known.get(name), self._patterns)
+            job = readers.read(path, self._known.get(name), self._patterns)
             waiting.append((name, path, job))
             if len(waiting) > depth:
                 yield waiting.pop(0)
         yield from waiting
 
     def _take(
-        self, tx: CollectionTransaction, name: str, path: Path, job: Future[_Read], names: set[str]
+        self, tx: CollectionTransaction, name: str, path: Path, job: Future[Read], names: set[str]
     ) -> int:
         """Put one file into a transaction; gives its bytes."""
         try:
@@ -316,7 +194,7 @@ class _Builder:
         self.nbytes += read.nbytes
         return read.nbytes
 
-    def _put(self, tx: CollectionTransaction, name: str, path: Path, read: _Read, names: set[str]) -> None:
+    def _put(self, tx: CollectionTransaction, name: str, path: Path, read: Read, names: set[str]) -> None:
         there = name in names
         if there and name not in self._known:
             raise ExistsError(f"build: dataset {name!r} is there, and was not made from {path}", path=name)

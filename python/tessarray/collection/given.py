@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,10 +65,10 @@ def dataset_of(dataset: Any, attrs: Mapping[str, Any] | None = None) -> Given:
 
 
 def of_source(
-    source: Source, attrs: Mapping[str, Any] | None = None, keep: Iterable[str] | None = None
+    source: Source, attrs: Mapping[str, Any] | None = None, keep: Callable[[str], bool] | None = None
 ) -> Given:
     """All that a source has, or the variables to `keep`, read into memory."""
-    specs = [spec for spec in source.arrays() if keep is None or spec.path in set(keep)]
+    specs = [spec for spec in source.arrays() if keep is None or keep(spec.path)]
     groups = {group.path: group for group in source.groups()}
     variables = {}
     for spec in specs:

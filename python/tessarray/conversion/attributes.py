@@ -15,10 +15,14 @@ from typing import Any
 import numpy as np
 
 NOTES = "_nc_tessarray"
+# What JSON holds as it is.
+PLAIN = {str, int, float, bool, type(None)}
 
 
 def to_json(value: Any) -> Any:
     """An attribute as JSON holds it: NumPy scalars and arrays become numbers and lists, bytes become text."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         return to_json(value.tolist())
     if isinstance(value, np.generic):
@@ -31,9 +35,7 @@ def to_json(value: Any) -> Any:
         return [to_json(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _double(value: float) -> str:

@@ -57,8 +57,10 @@ def _open_path(path: Path, given: str) -> Source:
 
 def _open_file(path: Path, head: bytes) -> Source:
     suffix = path.suffix.lower()
-    if head[:3] == b"CDF" and head[3:4] in b"\x01\x02\x05":
-        return _open_netcdf(path)
+    if head[:3] == b"CDF" and head[3:4] in (b"\x01", b"\x02", b"\x05"):
+        from tessarray.conversion.sources.classic import ClassicSource
+
+        return ClassicSource(path)
     if head == b"\x89HDF\r\n\x1a\n":
         return _open_hdf5(path) if suffix in HDF5_SUFFIXES else _open_netcdf(path)
     if head[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
