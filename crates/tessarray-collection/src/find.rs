@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::index::{Entry, Index};
 use crate::kinds::{Kind, V2_ARRAY, V3};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry::Vacant;
 use std::sync::Arc;
 use tessarray_array::{Array, ArrayError};
 use tessarray_buffer::{Arena, OutputView};
@@ -186,28 +187,13 @@ impl Collection {
         Ok(())
     }
 
-    /// The array of a member, without attributes: those are in [`Found::attributes`]. `seen` has one array of each kind and
-    /// shape, from which the next is made quickly.
-    fn open(
-        &self,
-        found: &Found,
-        member: &Member,
-        seen: &mut HashMap<(usize, usize), Array>,
-    ) -> tessarray_array::Result<Array> {
+    /// An array like a member, without attributes: those are in [`Found::attributes`].
+    fn like(&self, found: &Found, member: &Member) -> tessarray_array::Result<Array> {
         let path = found.path(member);
-        let like = |array: &Array| {
-            let shape = &found.shapes[member.shape];
-            array.like(Arc::clone(&self.store), &path, shape, serde_json::Map::new())
-        };
-        if let Some(array) = seen.get(&(member.kind, member.shape)) {
-            return like(array);
-        }
         let Kind::Array(kind) = &*found.kinds[member.kind] else {
             return Err(ArrayError::NotFound { store: self.store.describe(), path });
         };
-        let array = like(kind)?;
-        seen.insert((member.kind, member.shape), array.clone());
-        Ok(array)
+        kind.like(Arc::clone(&self.store), &path, &found.shapes[member.shape], serde_json::Map::new())
     }
 
     /// Reads `count` arrays on the session's threads: `part` says of each place which member, which selection of it, and
@@ -223,13 +209,22 @@ impl Collection {
         let batch = (count / (self.session.threads() * 4)).clamp(1, BATCH);
         Ok(self.session.share(count.div_ceil(batch) as u64, |number| {
             let begin = number as usize * batch;
-            let mut seen = HashMap::new();
-            let places = begin..(begin + batch).min(count);
-            let parts = places.map(|place| {
+            let (mut paths, mut wanted) = (Vec::with_capacity(batch), Vec::with_capacity(batch));
+            let mut arrays = HashMap::new();
+            for place in begin..(begin + batch).min(count) {
                 let (member, selection, out) = part(place);
-                Ok((self.open(found, &found.members[member], &mut seen)?, selection, out))
-            });
-            Array::read_each(&parts.collect::<tessarray_array::Result<Vec<_>>>()?, arena)
+                let member = &found.members[member];
+                let like = (member.kind, member.shape);
+                if let Vacant(slot) = arrays.entry(like) {
+                    slot.insert(self.like(found, member)?);
+                }
+                paths.push(found.path(member));
+                wanted.push((like, selection, out));
+            }
+            let parts = wanted.into_iter().zip(&paths);
+            let parts =
+                parts.map(|((like, selection, out), path)| (&arrays[&like], path.as_str(), selection, out));
+            Array::read_each(&self.store, &parts.collect::<Vec<_>>(), arena)
         })?)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::kinds::{Kinds, V2_ARRAY, V2_GROUP, V3};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use tessarray_pack::{Document, PackVersion};
 
@@ -110,7 +111,7 @@ impl Seen<'_> {
 /// Texts, each kept once.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    numbers: HashMap<Box<str>, u32>,
+    numbers: HashMap<Box<str>, u32, RandomState>,
     all: Vec<Box<str>>,
 }
 

@@ -1,6 +1,7 @@
 //! Kinds of nodes: what documents say that differ in shape and attributes only. A fleet has few.
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,7 +44,7 @@ struct Place {
 
 #[derive(Default)]
 struct Known {
-    by_text: HashMap<Arc<str>, u32>,
+    by_text: HashMap<Arc<str>, u32, RandomState>,
     all: Vec<Place>,
 }
 

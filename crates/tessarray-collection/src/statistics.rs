@@ -187,8 +187,8 @@ impl Element for bf16 {
 
 /// Elements that are looked at together: those of most blocks are all valid, and need no branches.
 const BLOCK: usize = 1024;
-/// Sums that are kept apart, so that one addition does not wait for the one before.
-const LANES: usize = 8;
+/// Ranges and sums that are kept apart, so that one element does not wait for the one before.
+const LANES: usize = 16;
 
 fn scan<T: Element, const N: usize>(
     bytes: &[u8],
@@ -236,21 +236,24 @@ impl<T: Element> Scan<T> {
     /// A block without nulls.
     fn valid<const N: usize>(&mut self, block: &[[u8; N]], load: &impl Fn([u8; N]) -> T) {
         let Some(first) = block.first() else { return };
-        let (mut low, mut high) = (load(*first), load(*first));
-        for one in block {
-            let value = load(*one);
-            low = if value < low { value } else { low };
-            high = if value > high { value } else { high };
-        }
-        self.widen(low, high);
-        let mut lanes = [0.0; LANES];
+        let (mut low, mut high, mut sum) = ([load(*first); LANES], [load(*first); LANES], [0.0; LANES]);
         let (rows, rest) = block.as_chunks::<LANES>();
         for row in rows {
-            for (lane, one) in lanes.iter_mut().zip(row) {
-                *lane += load(*one).double();
+            for lane in 0..LANES {
+                let value = load(row[lane]);
+                low[lane] = if value < low[lane] { value } else { low[lane] };
+                high[lane] = if value > high[lane] { value } else { high[lane] };
+                sum[lane] += value.double();
             }
         }
-        self.sum += lanes.iter().sum::<f64>() + rest.iter().map(|one| load(*one).double()).sum::<f64>();
+        for (low, high) in low.into_iter().zip(high) {
+            self.widen(low, high);
+        }
+        for value in rest.iter().map(|one| load(*one)) {
+            self.widen(value, value);
+            self.sum += value.double();
+        }
+        self.sum += sum.iter().sum::<f64>();
     }
 }
 

@@ -87,7 +87,7 @@ impl PackVersion {
     /// The document of this name of a node; `None` where there is none, or it is too large for the catalogue.
     pub fn document(&self, node: &str, name: &str) -> Result<Option<Document>> {
         let found = self.snapshot().value_row(node, name)?;
-        let document = found.map(|found| Document { group: found.group, row: found.row });
+        let document = found.map(|found| Document { group: Arc::clone(found.group), row: found.row });
         Ok(match document {
             Some(document) if document.is_here()? => Some(document),
             _ => None,

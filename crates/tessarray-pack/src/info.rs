@@ -2,7 +2,7 @@
 
 use crate::catalogue::{Text, join};
 use crate::numbering::Numbering;
-use crate::snapshot::Found;
+use crate::snapshot::Place;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -47,7 +47,7 @@ pub(crate) struct Info {
     pub id: u64,
     layout: Arc<Layout>,
     /// The row of its document, where it was found in one: the rows of its chunks are near.
-    pub row: Option<Found>,
+    pub row: Option<Place>,
 }
 
 /// Whether a document is of Zarr v3, and its text without what is the array's own.

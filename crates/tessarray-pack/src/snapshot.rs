@@ -30,10 +30,19 @@ pub(crate) struct Snapshot {
 
 /// A row that was found.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub part: Arc<Part>,
-    pub group: Arc<Group>,
+pub(crate) struct Found<'a> {
+    pub part: &'a Arc<Part>,
+    pub group: &'a Arc<Group>,
     pub row: usize,
+    pub place: Place,
+}
+
+/// Where a row is: number of the part, number of the group in it, number of the row in that.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    part: usize,
+    group: usize,
+    row: usize,
 }
 
 impl Snapshot {
@@ -90,21 +99,26 @@ impl Snapshot {
     }
 
     /// The parts that may have rows of a node, newest first.
-    fn parts_of<'a>(&'a self, node: &'a str) -> impl Iterator<Item = Result<&'a Arc<Part>>> + 'a {
+    fn parts_of<'a>(&'a self, node: &'a str) -> impl Iterator<Item = Result<(usize, &'a Arc<Part>)>> + 'a {
         let may = move |number: &usize| {
             let file = &self.commit.parts[*number];
             *file.first <= *node && *node <= *file.last
         };
-        (0..self.open.len()).filter(may).map(|number| self.part(number))
+        (0..self.open.len()).filter(may).map(|number| Ok((number, self.part(number)?)))
     }
 
     /// The newest row of a value; `None` where it is gone, or was never there.
-    pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<Found>> {
-        for part in self.parts_of(node) {
-            let part = part?;
+    pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<Found<'_>>> {
+        for number in 0..self.open.len() {
+            let file = &self.commit.parts[number];
+            if *file.first > *node || *node > *file.last {
+                continue;
+            }
+            let part = self.part(number)?;
             if let Some((group, row)) = part.value(node, name)? {
-                let group = Arc::clone(group);
-                return Ok((!group.gone(row)).then(|| Found { part: Arc::clone(part), group, row }));
+                let place = Place { part: number, group, row };
+                let group = part.group(group)?;
+                return Ok((!group.gone(row)).then_some(Found { part, group, row, place }));
             }
         }
         Ok(None)
@@ -113,8 +127,8 @@ impl Snapshot {
     /// The newest entry of a chunk.
     fn entry(&self, node: &str, info: &Info, at: &[u64], inner: u64) -> Result<Option<(Id, Entry)>> {
         for part in self.parts_of(node) {
-            let part = part?;
-            let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
+            let (number, part) = part?;
+            let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
             if let Some(number) = rows.numbering(info).object(at) {
                 let row = match rows.only {
                     Some(only) => Some(only),
@@ -138,8 +152,8 @@ impl Snapshot {
         let inner = info.numbering().inner();
         let mut found: Vec<Option<Option<(Id, Entry)>>> = vec![None; usize::try_from(inner).unwrap_or(0)];
         for part in self.parts_of(node) {
-            let part = part?;
-            let Some(rows) = ChunkRows::of(part, node, info)? else { continue };
+            let (number, part) = part?;
+            let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
             if let Some(begin) = rows.numbering(info).object(at) {
                 let from = part.row(node, "", begin)?.map_or(begin, |(group, row)| group.place(row).2);
                 part.walk((node.as_bytes(), b"", from), &mut |group, row| {
@@ -195,9 +209,14 @@ struct ChunkRows<'a> {
 }
 
 impl<'a> ChunkRows<'a> {
-    fn of(part: &'a Arc<Part>, node: &str, info: &'a Info) -> Result<Option<Self>> {
-        let document = info.row.as_ref().filter(|found| Arc::ptr_eq(&found.part, part));
-        let near = document.and_then(|found| Some((&found.group, found.group.chunks_before(found.row)?)));
+    fn of(number: usize, part: &'a Part, node: &str, info: &Info) -> Result<Option<Self>> {
+        let near = match info.row.filter(|place| place.part == number && place.group < part.groups()) {
+            Some(place) => {
+                let group = part.group(place.group)?;
+                group.chunks_before(node.as_bytes(), place.row).map(|row| (group, row))
+            }
+            None => None,
+        };
         let found = match near {
             Some((group, row)) => row.map(|row| (group, row)),
             None => part.row(node, "", u64::MAX)?,
@@ -238,11 +257,11 @@ impl Content for Snapshot {
         for name in [V3, V2_ARRAY] {
             if let Some(found) = self.value_row(node, name)? {
                 let id = found.group.id(found.row).unwrap_or(0);
-                let (group, row) = (&found.group, found.row);
+                let Found { group, row, place, .. } = found;
                 info =
                     group.template(row).and_then(|text| self.layouts.info(name, text, group.shape(row), id));
                 if let Some(info) = &mut info {
-                    info.row = Some(found);
+                    info.row = Some(place);
                 }
                 break;
             }
@@ -264,7 +283,7 @@ impl Content for Snapshot {
         let Some((_, entry)) = found.group.entries(found.row).next() else {
             return Err(self.corrupt(node, format!("{name:?} has neither a value nor a place")));
         };
-        Ok(located(&found.part, entry)?.map(|(id, entry)| Held::There(Piece::stored(id, entry))))
+        Ok(located(found.part, entry)?.map(|(id, entry)| Held::There(Piece::stored(id, entry))))
     }
 
     fn chunk(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Piece>> {

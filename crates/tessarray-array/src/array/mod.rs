@@ -109,23 +109,37 @@ impl Array {
         execute::read(&self.target(&state), selection, out, arena)
     }
 
-    /// Reads a selection of each of many arrays into an output of its own; the arrays are in one store. What is small is read
-    /// on the caller's thread, the chunks of all together, so that it costs little more than their bytes; otherwise as
-    /// [`read_into`](Self::read_into).
-    pub fn read_each(parts: &[(Self, &Selection, OutputView<'_>)], arena: &Arena) -> Result<()> {
-        let states: Vec<State> = parts.iter().map(|(array, ..)| array.state()).collect();
+    /// Reads selections of many arrays of a store, each into an output of its own. An array is given by its path and by one
+    /// that it is [`like`](Self::like), in shape, too. What is small is read on the caller's thread, the chunks of all
+    /// together, so that it costs little more than their bytes; otherwise as [`read_into`](Self::read_into).
+    pub fn read_each(
+        store: &Arc<dyn Store>,
+        parts: &[(&Self, &str, &Selection, OutputView<'_>)],
+        arena: &Arena,
+    ) -> Result<()> {
+        // To count one more user of a state, once an array, would be the dearest part of small reads by several threads.
+        let mut known: Vec<(&Self, State)> = Vec::new();
+        let mut numbers = Vec::with_capacity(parts.len());
+        for (array, ..) in parts {
+            let same = known.iter().rposition(|(other, _)| Arc::ptr_eq(&other.inner, &array.inner));
+            numbers.push(same.unwrap_or_else(|| {
+                known.push((array, array.state()));
+                known.len() - 1
+            }));
+        }
+        let prefixes = parts.iter().map(|(_, path, ..)| Ok(Prefix::from_path(path)?)).collect::<Result<Vec<_>>>()?;
         let mut small = Vec::with_capacity(parts.len());
-        for ((array, selection, out), state) in parts.iter().zip(&states) {
+        for (i, (array, path, selection, out)) in parts.iter().enumerate() {
+            let (_, state) = &known[numbers[i]];
             let elements = selection.shape().iter().product::<u64>();
             let decoded = (state.layout.leaf_bytes() as u64).max(elements.saturating_mul(out.item() as u64));
-            let together = state.layout.levels.is_empty()
-                && decoded <= TOGETHER
-                && Arc::ptr_eq(&array.inner.store, &parts[0].0.inner.store);
-            if together {
+            if state.layout.levels.is_empty() && decoded <= TOGETHER {
                 array.fits(state, selection, out.shape(), out.item())?;
-                small.push((array.target(state), *selection, out));
+                let target = Target { store, prefix: &prefixes[i], ..array.target(state) };
+                small.push((target, *selection, out));
             } else {
-                array.read_into(selection, out, arena)?;
+                let own = array.like(Arc::clone(store), path, &state.metadata.shape, Map::new())?;
+                own.read_into(selection, out, arena)?;
             }
         }
         execute::read_many(&small, arena)

@@ -7,7 +7,6 @@ use super::numbers::{deltas, hybrid, take};
 use super::pages::{Encoding, each};
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Bytes of the texts of a column: far more than a writer puts there.
@@ -162,22 +161,15 @@ impl Column {
         Ok(found)
     }
 
-    /// The same; equal ones become one.
+    /// The same, of texts that are kept for themselves.
     pub(super) fn shared(&self) -> Result<Shared> {
         let found = self.optional_texts()?;
-        let mut known: HashMap<&[u8], u32> = HashMap::new();
-        let (mut numbers, mut texts) = (Vec::new(), Vec::new());
-        for number in 0..found.texts.len() {
-            let bytes = found.texts.get(number);
-            let next = u32::try_from(texts.len())?;
-            let number = *known.entry(bytes).or_insert(next);
-            if number == next {
-                texts.push(Arc::from(std::str::from_utf8(bytes).map_err(|e| general(e.to_string()))?));
-            }
-            numbers.push(number);
-        }
-        let at = found.at.iter().map(|&at| if at == NONE { NONE } else { numbers[at as usize] }).collect();
-        Ok(Shared { at, texts })
+        let text = |number| {
+            let text = std::str::from_utf8(found.texts.get(number));
+            text.map(Arc::from).map_err(|error| general(error.to_string()))
+        };
+        let texts = (0..found.texts.len()).map(text).collect::<Result<_>>()?;
+        Ok(Shared { at: found.at, texts })
     }
 }
 
@@ -328,6 +320,10 @@ impl Texts {
         let (mut shared, mut own) = (Vec::new(), Vec::new());
         deltas(&mut body, count, &mut shared)?;
         deltas(&mut body, count, &mut own)?;
+        let length = shared.iter().chain(&own).fold(0i64, |all, &one| all.saturating_add(one.max(0)));
+        let length = usize::try_from(length).ok().filter(|&length| length <= BYTES)?;
+        self.bytes.reserve(length);
+        self.ends.reserve(count);
         let mut last = self.bytes.len()..self.bytes.len();
         for (shared, own) in shared.into_iter().zip(own) {
             let shared = usize::try_from(shared).ok().filter(|&shared| shared <= last.len())?;

@@ -135,11 +135,13 @@ impl Group {
         low
     }
 
-    /// The last row of chunks of the node that this row tells of: it is before the rows of the node's values. The outer
-    /// `None` is: not among the few rows before.
+    /// The last row of chunks of this node, whose document is in row `row`: it is before the rows of the node's values.
+    /// The outer `None` is: not among the few rows before, or this is no row of the node.
     #[allow(clippy::option_option, reason = "whether it is known, and whether there is one")]
-    pub(crate) fn chunks_before(&self, row: usize) -> Option<Option<usize>> {
-        let node = self.nodes.get(row);
+    pub(crate) fn chunks_before(&self, node: &[u8], row: usize) -> Option<Option<usize>> {
+        if row >= self.len() || self.nodes.get(row) != node {
+            return None;
+        }
         for before in (row.saturating_sub(NEAR)..row).rev() {
             if self.nodes.get(before) != node {
                 return Some(None);

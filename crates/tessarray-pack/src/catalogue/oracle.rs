@@ -97,7 +97,7 @@ fn check(seeds: Vec<Seed>) {
     // Values are found one after the other, far apart, and where there is none.
     for (number, row) in rows.iter().enumerate().filter(|(_, row)| !row.name.is_empty()) {
         let (group, at) = part.value(&row.node, &row.name).unwrap().unwrap();
-        assert_eq!(group.row(at).unwrap(), *row, "{number}");
+        assert_eq!(part.group(group).unwrap().row(at).unwrap(), *row, "{number}");
         let far = &rows[number * 7919 % rows.len()];
         let found = part.value(&far.node, "zarr.json").unwrap();
         assert_eq!(found.is_some(), &*far.name == "zarr.json");

@@ -160,9 +160,9 @@ impl Part {
         }))
     }
 
-    /// The row of a value of this node and name: its group and its number there. Who reads one variable of many datasets
+    /// The row of a value of this node and name: the number of its group, and its number there. Who reads one variable of many datasets
     /// mostly finds the next as many rows on as the last.
-    pub(crate) fn value(&self, node: &str, name: &str) -> Result<Option<(&Arc<Group>, usize)>> {
+    pub(crate) fn value(&self, node: &str, name: &str) -> Result<Option<(usize, usize)>> {
         let id = std::ptr::from_ref(self).addr();
         let last = LAST.get().filter(|last| last.part == id);
         let place = (node.as_bytes(), name.as_bytes(), 0);
@@ -172,7 +172,7 @@ impl Part {
             && group.place(row) == place
         {
             LAST.set(Some(Last { group: number, row, ..last }));
-            return Ok(Some((group, row)));
+            return Ok(Some((number, row)));
         }
         let Some(number) = self.groups_to(place).checked_sub(1) else { return Ok(None) };
         let group = self.group(number)?;
@@ -181,7 +181,7 @@ impl Part {
             let step = last.and_then(|last| self.steps(last, (number, row))).unwrap_or(0);
             LAST.set(Some(Last { part: id, group: number, row, step }));
         }
-        Ok(row.map(|row| (group, row)))
+        Ok(row.map(|row| (number, row)))
     }
 
     /// The place as many rows on as the last time.
