@@ -255,12 +255,8 @@ def opening(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     for count, limit in ((1000, 1e-3), (100_000, 0.15)):
         n = scaled(count, scale)
         path = folder / f"{n}.pack"
-        made = tessarray.create_collection(path, durable=False)
-        one = np.arange(24, dtype="f4")
         begun = time.perf_counter()
-        with made.transaction("sensors") as tx:
-            for i in range(n):
-                tx.add(f"d{i:06}", dict.fromkeys(("a", "b", "c"), one + i))
+        sensors(path, n)
         wrote = time.perf_counter() - begun
 
         def opened() -> Any:
@@ -279,6 +275,115 @@ def opening(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         yield f"{label}: open and look one up, ms", ms(found["one"]), "", None
         yield f"{label}: open and read one variable of all, ms", ms(found["read"]), "", None
         yield f"{label}: write, us a dataset", f"{wrote / n * 1e6:.0f}", "", None
+
+
+def sensors(path: Path, count: int) -> Any:
+    """A fleet of datasets of three small arrays."""
+    made = tessarray.create_collection(path, durable=False)
+    one = np.arange(24, dtype="f4")
+    with made.transaction("sensors") as tx:
+        for i in range(count):
+            tx.add(f"d{i:06}", dict.fromkeys(("a", "b", "c"), one + i))
+    return made
+
+
+def adding(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    """What an array costs in the catalogue, and what one dataset more costs, in fleets of three sizes."""
+    times = {}
+    for count in (1000, 10_000, 100_000):
+        n = scaled(count, scale)
+        fleet = sensors(folder / f"{n}.pack", n)
+        if count == 100_000:
+            nbytes = size_of(folder / f"{n}.pack" / "catalogue") / (3 * n)
+            yield f"{n} x 3: catalogue, bytes an array", f"{nbytes:.1f}", "<= 60", nbytes <= 60
+        numbers = iter(range(1_000_000))
+
+        def add() -> None:
+            with fleet.transaction("one more") as tx:  # noqa: B023
+                tx.add(f"new-{next(numbers):06}", {"a": np.arange(24, dtype="f4")})  # noqa: B023
+
+        times[n] = medians(max(repeats, 5) * 10, add=add)["add"]
+    for n, seconds in times.items():
+        label = f"{n} x 3: add one dataset and commit, ms"
+        yield label, f"{seconds * 1e3:.2f}", "<= 5", seconds <= 5e-3
+    first, *_, last = times.values()
+    yield "the same, largest / smallest fleet", f"{last / first:.2f}", "<= 1.5", last / first <= 1.5
+
+
+def few(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    """A random tenth of the profiles, and the first slice of one variable of one dataset."""
+    n = scaled(1000, scale)
+    values, names = values_of(PROFILE, n), list(PROFILE)
+    ours, theirs = folder / "ours.pack", folder / "stacked"
+    write_collection(ours, values, "blosc:lz4:5:shuffle", "auto")
+    write_stacked(theirs, values, "blosc:lz4:5:shuffle", None)
+    places = np.sort(np.random.default_rng(0).choice(n, n // 10, replace=False))
+    datasets, selection = [f"d{i:06}" for i in places], (slice(0, 13),)
+
+    def tenth() -> dict[str, np.ndarray]:
+        fleet = tessarray.open_collection(ours)
+        return {name: fleet.read(name, datasets, selection=selection) for name in names}
+
+    def tenth_stacked() -> dict[str, np.ndarray]:
+        own = context()
+        found = {}
+        for name in names:
+            spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{theirs / name}/"}}
+            store = tensorstore.open(spec, open=True, context=own).result()
+            found[name] = store[places.tolist(), 0:13].read()
+        return {name: read.result() for name, read in found.items()}
+
+    for read in (tenth(), tenth_stacked()):
+        for name, found in read.items():
+            np.testing.assert_array_equal(found, np.stack([values[name][i][:13] for i in places]))
+    found = medians(repeats * 3, ours=tenth, stacked=tenth_stacked)
+    ratio = found["stacked"] / found["ours"]
+    yield (
+        f"profile, N = {n}, a random tenth: ms, ours / stacked",
+        f"{ms(found['ours'])} / {ms(found['stacked'])} = {ratio:.2f}",
+        ">= 4",
+        ratio >= 4,
+    )
+    numbers = iter(np.random.default_rng(1).integers(0, n, 1000))
+    firsts, opens = [], []
+    for _ in range(repeats * 10):
+        begun = time.perf_counter()
+        fleet = tessarray.open_collection(ours)
+        opened = time.perf_counter()
+        fleet.read("oxygen", f"d{next(numbers):06}", selection=selection)
+        firsts.append(time.perf_counter() - opened)
+        opens.append(opened - begun)
+    first = statistics.median(firsts)
+    yield (
+        "the first slice of one variable of one dataset after open, ms",
+        f"{first * 1e3:.2f}",
+        "<= 0.3",
+        first <= 3e-4,
+    )
+
+
+def scaling(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
+    """Bulk reads by one thread and by two."""
+    for title, variables, chunks, selection, count in (
+        ("profile", PROFILE, "auto", (slice(0, 13),), 1000),
+        ("gridded", GRIDDED, (50, 50, 24), (slice(0, 25),), 300),
+    ):
+        n = scaled(count, scale)
+        path = folder / f"{title}.pack"
+        write_collection(path, values_of(variables, n), "zstd:3", chunks)
+
+        def read(threads: int) -> None:
+            fleet = tessarray.open_collection(path, session=tessarray.Session(threads=threads))  # noqa: B023
+            for name in variables:  # noqa: B023
+                fleet.read(name, selection=selection)  # noqa: B023
+
+        read(2)
+        touched = 700 << 20 if title == "gridded" else 100 << 20
+        found = medians(repeats, touched, one=lambda: read(1), two=lambda: read(2))
+        ratio = found["one"] / found["two"]
+        label = f"{title}, N = {n}, zstd:3: slice by 1 / 2 threads, ms"
+        text = f"{ms(found['one'])} / {ms(found['two'])} = {ratio:.2f}"
+        yield label, text, ">= 1.7", ratio >= 1.7
 
 
 def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
@@ -421,9 +526,12 @@ PARTS: dict[str, Part] = {
     "profile": fleet("profile", PROFILE, None, (slice(0, 13),), 1000, 4),
     "gridded": fleet("gridded", GRIDDED, (50, 50, 24), (slice(0, 25),), 300, 2.5),
     "corner": corner,
+    "few": few,
     "opening": opening,
+    "adding": adding,
     "argo": argo,
     "growth": growth,
+    "scaling": scaling,
     "memory": memory,
     "million": million,
 }

@@ -127,7 +127,8 @@ impl Array {
                 known.len() - 1
             }));
         }
-        let prefixes = parts.iter().map(|(_, path, ..)| Ok(Prefix::from_path(path)?)).collect::<Result<Vec<_>>>()?;
+        let prefixes =
+            parts.iter().map(|(_, path, ..)| Ok(Prefix::from_path(path)?)).collect::<Result<Vec<_>>>()?;
         let mut small = Vec::with_capacity(parts.len());
         for (i, (array, path, selection, out)) in parts.iter().enumerate() {
             let (_, state) = &known[numbers[i]];
