@@ -19,12 +19,16 @@ several writers, `compact`, `check`. Any Zarr library reads a dataset of it.
 
 from __future__ import annotations
 
-from tessarray.collection.building import BuildReport, build_collection
+from typing import TYPE_CHECKING, Any
+
 from tessarray.collection.collection import Collection, create_collection, open_collection
 from tessarray.collection.dataset import Dataset
 from tessarray.collection.given import Variable
 from tessarray.collection.ragged import RaggedArray
 from tessarray.collection.transaction import CollectionTransaction
+
+if TYPE_CHECKING:
+    from tessarray.collection.building import BuildReport, build_collection
 
 __all__ = [
     "BuildReport",
@@ -37,3 +41,12 @@ __all__ = [
     "create_collection",
     "open_collection",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # To build imports the readers of other formats.
+    if name in ("BuildReport", "build_collection"):
+        from tessarray.collection import building
+
+        return getattr(building, name)
+    raise AttributeError(f"module 'tessarray.collection' has no attribute {name!r}")

@@ -3,6 +3,10 @@
 `convert` is the one verb; see its documentation. Sources, destinations and layouts are one file each below here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from tessarray.conversion.errors import (
     ConversionError,
     DestinationExistsError,
@@ -14,7 +18,9 @@ from tessarray.conversion.errors import (
     VerificationError,
 )
 from tessarray.conversion.model import ConversionReport, Progress
-from tessarray.conversion.run import convert
+
+if TYPE_CHECKING:
+    from tessarray.conversion.run import convert
 
 __all__ = [
     "ConversionError",
@@ -29,3 +35,12 @@ __all__ = [
     "VerificationError",
     "convert",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Collections need attributes and errors of this package, and should open without the rest.
+    if name == "convert":
+        from tessarray.conversion.run import convert
+
+        return convert
+    raise AttributeError(f"module 'tessarray.conversion' has no attribute {name!r}")

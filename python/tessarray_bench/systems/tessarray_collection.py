@@ -38,6 +38,8 @@ class TessarrayCollection(System):
 
     def start(self, workers: int | None) -> None:
         self.module: Any = load()
+        # Imported when it is first asked for.
+        _ = self.module.open_collection
 
     def write_fleet(
         self, path: Path, datasets: Iterator[tuple[str, dict[str, Any]]], workload: Workload
