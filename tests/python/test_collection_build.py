@@ -156,6 +156,20 @@ class TestBuild:
         assert fleet["groups"].group["deep"].attrs["note"] == "below"
         assert fleet.read("g/w", "five").tolist() == [[1.5]]
 
+    def test_dimensions_that_can_grow_still_can(self, tmp_path: Path) -> None:
+        for i, format in enumerate(("NETCDF3_CLASSIC", "NETCDF4")):
+            with netcdf.Dataset(tmp_path / f"{i}.nc", "w", format=format) as file:
+                file.createDimension("time", None)
+                file.createDimension("x", 2)
+                file.createVariable("v", "f4", ("time", "x"))[:] = np.ones((3, 2))
+        tessarray.build_collection(f"{tmp_path}/*.nc", tmp_path / "x.pack")
+        fleet = tessarray.open_collection(tmp_path / "x.pack")
+        for i in range(2):
+            fleet.export(f"{i}", tmp_path / "back" / f"{i}.nc")
+            with netcdf.Dataset(tmp_path / "back" / f"{i}.nc") as file:
+                assert file.dimensions["time"].isunlimited()
+                assert not file.dimensions["x"].isunlimited()
+
     def test_names_of_files_in_several_folders(self, tmp_path: Path) -> None:
         for place in ("a/cast.nc", "b/cast.nc", "b/other.nc"):
             write_cast(tmp_path / "data" / place, 0)

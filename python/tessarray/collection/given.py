@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tessarray.conversion.attributes import NOTES, attribute_types, encode_fill, to_json
+from tessarray.conversion.attributes import encode_fill, notes_of, to_json
 from tessarray.conversion.model import Source
 from tessarray.conversion.sources import open_source
 from tessarray.dtypes import of_data
@@ -54,7 +54,7 @@ def dataset_of(dataset: Any, attrs: Mapping[str, Any] | None = None) -> Given:
     """
     if isinstance(dataset, Mapping) and type(dataset).__module__.partition(".")[0] != "xarray":
         variables = {_path(name): _variable(name, value) for name, value in dataset.items()}
-        return _noted(dict(attrs or {}), _parents(variables), variables)
+        return _noted(dict(attrs or {}), _parents(variables), variables, {})
     if type(dataset).__name__ == "DataTree":
         return _of_tree(dataset, attrs)
     source = open_source(dataset)
@@ -84,34 +84,28 @@ def of_source(
         if path and (keep is None or any(spec.path.startswith(f"{path}/") for spec in specs))
     ]
     own = dict(groups[""].attrs) if "" in groups else {}
-    return _noted(own | dict(attrs or {}), kept, variables)
+    unlimited = {path: group.unlimited for path, group in groups.items()}
+    return _noted(own | dict(attrs or {}), kept, variables, unlimited)
 
 
 def _noted(
-    attrs: dict[str, Any], groups: list[tuple[str, dict[str, Any]]], variables: dict[str, Variable]
+    attrs: dict[str, Any],
+    groups: list[tuple[str, dict[str, Any]]],
+    variables: dict[str, Variable],
+    unlimited: Mapping[str, Iterable[str]],
 ) -> Given:
-    """A dataset whose groups say what JSON would forget of attributes: types, and fill values that are texts."""
-    if not groups and not attrs and not any(variable.attrs for variable in variables.values()):
-        return Given({}, [], variables)
-    return Given(
-        _with_notes("", attrs, variables),
-        [(path, _with_notes(path, own, variables)) for path, own in groups],
-        variables,
-    )
+    """A dataset whose groups say what JSON would forget of attributes, fill values and dimensions."""
+    members: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for path, variable in variables.items():
+        if variable.attrs:
+            parent, _, name = path.rpartition("/")
+            members.setdefault(parent, {})[name] = variable.attrs
 
+    def noted(path: str, own: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = to_json(own)
+        return kept | notes_of(own, members.get(path, {}), unlimited.get(path, ()))
 
-def _with_notes(path: str, attrs: dict[str, Any], variables: dict[str, Variable]) -> dict[str, Any]:
-    types, texts = {"": attribute_types(attrs)}, []
-    for name, variable in variables.items():
-        parent, _, last = name.rpartition("/")
-        if parent == path and variable.attrs:
-            types[last] = attribute_types(variable.attrs)
-            if isinstance(variable.attrs.get("_FillValue"), str | bytes):
-                texts.append(last)
-    kept = {name: found for name, found in types.items() if found}
-    notes = ({"types": kept} if kept else {}) | ({"text_fill": texts} if texts else {})
-    kept_attrs: dict[str, Any] = to_json(attrs)
-    return kept_attrs | ({NOTES: notes} if notes and NOTES not in attrs else {})
+    return Given(noted("", attrs), [(path, noted(path, own)) for path, own in groups], variables)
 
 
 def _of_tree(tree: Any, attrs: Mapping[str, Any] | None) -> Given:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,23 @@ def attribute_types(attrs: Mapping[str, Any]) -> dict[str, str]:
         ):
             types[name] = kind.newbyteorder("<").str
     return types
+
+
+def notes_of(
+    attrs: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]], unlimited: Iterable[str] = ()
+) -> dict[str, Any]:
+    """What JSON would forget about a group: types of its attributes and its members', fill values that are texts, and
+    which of its dimensions are unlimited. Nothing where there is nothing, or where it is noted already."""
+    types = {"": attribute_types(attrs)} | {name: attribute_types(own) for name, own in members.items()}
+    notes = {
+        "types": {name: found for name, found in types.items() if found},
+        "unlimited": list(unlimited),
+        "text_fill": [
+            name for name, own in members.items() if isinstance(own.get("_FillValue"), str | bytes)
+        ],
+    }
+    kept = {name: value for name, value in notes.items() if value}
+    return {NOTES: kept} if kept and NOTES not in attrs else {}
 
 
 def restore_types(attrs: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:

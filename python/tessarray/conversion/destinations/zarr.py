@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 import tessarray
-from tessarray.conversion.attributes import NOTES, attribute_types, encode_fill, to_json
+from tessarray.conversion.attributes import encode_fill, notes_of, to_json
 from tessarray.conversion.destinations.base import Target
 from tessarray.conversion.errors import UnsupportedVariableError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
@@ -63,27 +63,18 @@ class ZarrDestination:
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         for group in groups:
-            attrs = to_json(group.attrs) | self._notes(group, targets)
+            members = {
+                target.spec.path.rpartition("/")[2]: target.spec.attrs
+                for target in targets
+                if target.spec.path.rpartition("/")[0] == group.path
+            }
+            attrs = to_json(group.attrs) | notes_of(group.attrs, members, group.unlimited)
             tessarray.create_group(
                 self._target, path=group.path, zarr_format=self._format, attributes=attrs, overwrite=False
             )
         self._grouped = bool(groups)
         for target in targets:
             self._arrays[target.spec.path] = self._create(target)
-
-    def _notes(self, group: GroupSpec, targets: Sequence[Target]) -> dict[str, Any]:
-        """What JSON would forget about this group's attributes, its arrays' and its dimensions."""
-        types, text_fill = {"": attribute_types(group.attrs)}, []
-        for target in targets:
-            parent, _, name = target.spec.path.rpartition("/")
-            if parent == group.path:
-                types[name] = attribute_types(target.spec.attrs)
-                if target.spec.dtype.kind in "ST" and "_FillValue" in target.spec.attrs:
-                    text_fill.append(name)
-        notes: dict[str, Any] = {"types": {name: found for name, found in types.items() if found}}
-        notes |= {"unlimited": list(group.unlimited), "text_fill": text_fill}
-        kept = {name: value for name, value in notes.items() if value}
-        return {NOTES: kept} if kept and NOTES not in group.attrs else {}
 
     def _create(self, target: Target) -> Any:
         spec, layout = target.spec, target.layout
