@@ -165,8 +165,8 @@ class TestBuild:
         tessarray.build_collection(f"{tmp_path}/*.nc", tmp_path / "x.pack")
         fleet = tessarray.open_collection(tmp_path / "x.pack")
         for i in range(2):
-            fleet.export(f"{i}", tmp_path / "back" / f"{i}.nc")
-            with netcdf.Dataset(tmp_path / "back" / f"{i}.nc") as file:
+            fleet.export(f"{i}", tmp_path / f"{i}-back.nc")
+            with netcdf.Dataset(tmp_path / f"{i}-back.nc") as file:
                 assert file.dimensions["time"].isunlimited()
                 assert not file.dimensions["x"].isunlimited()
 
