@@ -1,10 +1,10 @@
 //! The changes of a transaction: values and objects that are put and removed.
 
 use crate::catalogue::Value;
-use crate::content::{Content, Piece};
+use crate::content::{Content, Piece, stamp_of};
 use crate::info::{Info, ShardMap, V2_ARRAY, V3, is_document};
 use crate::overlay::{Change, NewValue, Stored};
-use crate::read::{Named, named};
+use crate::read::{Named, named, shard_stamp};
 use crate::seal::{self, Chunk};
 use crate::segments::Location;
 use crate::transaction::Work;
@@ -18,16 +18,17 @@ use tessarray_store::{Key, Prefix};
 const INLINE: usize = 16 << 10;
 
 impl Work {
-    /// Puts the value of a key. Of a shard whose `old` value is known, only inner chunks that differ are changed.
-    pub(crate) fn put(&self, key: &Key, parts: &[&[u8]], old: Old<'_>) -> Result<()> {
+    /// Puts the value of a key. Of a shard whose `old` value is known, only inner chunks that differ are changed. Gives the
+    /// stamp of what was put, where it is known without a look.
+    pub(crate) fn put(&self, key: &Key, parts: &[&[u8]], old: Old<'_>) -> Result<Option<u64>> {
         self.open()?;
         match named(self, key)? {
-            Named::Value { node, name } => self.put_value(key, node, name, parts),
+            Named::Value { node, name } => self.put_value(key, node, name, parts).map(Some),
             Named::Object { node, info, at } => self.put_object(key, node, &info, &at, parts, old),
         }
     }
 
-    fn put_value(&self, key: &Key, node: &str, name: &str, parts: &[&[u8]]) -> Result<()> {
+    fn put_value(&self, key: &Key, node: &str, name: &str, parts: &[&[u8]]) -> Result<u64> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let joined;
         let bytes: &[u8] = match parts {
@@ -54,8 +55,13 @@ impl Work {
             }
             _ => None,
         };
+        let number = self.number();
+        let stamp = match &value {
+            NewValue::There(stored) => stamp_of(&stored.at),
+            _ => number,
+        };
         let mut overlay = self.edit()?;
-        overlay.values.insert((node.into(), name.into()), Change { value, id, stamp: self.number() });
+        overlay.values.insert((node.into(), name.into()), Change { value, id, stamp: number });
         if is_document(name) {
             overlay.forget_statistics(node);
         }
@@ -68,7 +74,7 @@ impl Work {
             }
             overlay.infos.insert(node.into(), info);
         }
-        Ok(())
+        Ok(stamp)
     }
 
     /// The number that a node has.
@@ -95,7 +101,7 @@ impl Work {
         at: &[u64],
         parts: &[&[u8]],
         old: Old<'_>,
-    ) -> Result<()> {
+    ) -> Result<Option<u64>> {
         let variable = node.rsplit('/').next().unwrap_or(node);
         let before = match (info.sharding(), &old) {
             (Some(_), Old::Bytes(_)) => self.shard(node, info, at)?,
@@ -109,9 +115,19 @@ impl Work {
                 None => {
                     self.remove_object(key, node, info, at)?;
                     let (node, name) = key.split();
-                    return self.put_value(key, node, name, parts);
+                    return self.put_value(key, node, name, parts).map(Some);
                 }
             },
+        };
+        let stamp = match (info.sharding(), &pieces[..]) {
+            (None, [(_, Some(stored))]) => Some(stamp_of(&stored.at)),
+            // Of a shard, all of whose chunks are new.
+            (Some(_), [_, ..]) if matches!(old, Old::Unknown) => {
+                let stamps =
+                    pieces.iter().map(|(inner, stored)| Some((*inner, stamp_of(&stored.as_ref()?.at))));
+                stamps.collect::<Option<Vec<_>>>().map(|stamps| shard_stamp(stamps.into_iter()))
+            }
+            _ => None,
         };
         let mut overlay = self.edit()?;
         overlay.forget_statistics(node);
@@ -132,7 +148,7 @@ impl Work {
                 changes.entries.insert(begin + inner, Some(stored));
             }
         }
-        Ok(())
+        Ok(stamp)
     }
 
     fn put_chunk(

@@ -65,13 +65,23 @@ impl Found {
             Self::Here(_, stamp) => *stamp,
             Self::Value(piece, _) | Self::Chunk(piece, _) => piece.stamp,
             Self::Shard(map, _) => {
-                let mut hasher = DefaultHasher::new();
-                map.pieces.iter().for_each(|(number, piece)| (number, piece.stamp).hash(&mut hasher));
-                hasher.finish()
+                shard_stamp(map.pieces.iter().map(|(number, piece)| (*number, piece.stamp)))
             }
         };
-        Meta { size: self.size(), version: Version(format!("{stamp:016x}").into()) }
+        Meta { size: self.size(), version: version_of(stamp) }
     }
+}
+
+/// The stamp of a shard, from the numbers and stamps of its chunks, in order.
+pub(crate) fn shard_stamp(chunks: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    chunks.for_each(|chunk| chunk.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// The version of what has this stamp.
+pub(crate) fn version_of(stamp: u64) -> Version {
+    Version(format!("{stamp:016x}").into())
 }
 
 fn find(content: &dyn Content, key: &Key) -> Result<Option<Found>> {

@@ -145,9 +145,13 @@ impl Store for TransactionStore {
                     }
                 }
             }
-            self.work.put(key, parts, Old::Unknown)?;
-            let meta = read::head(&*self.work, key)?;
-            Ok(meta.map_or_else(|| Version("".into()), |meta| meta.version))
+            match self.work.put(key, parts, Old::Unknown)? {
+                Some(stamp) => Ok(read::version_of(stamp)),
+                None => {
+                    let meta = read::head(&*self.work, key)?;
+                    Ok(meta.map_or_else(|| Version("".into()), |meta| meta.version))
+                }
+            }
         })
     }
 
@@ -161,7 +165,9 @@ impl Store for TransactionStore {
                 bytes: tessarray_store::BlobBytes::Shared(bytes),
             });
             match decide(blob)? {
-                Update::Put(parts) => self.work.put(key, &parts, old())?,
+                Update::Put(parts) => {
+                    self.work.put(key, &parts, old())?;
+                }
                 Update::PutOwned(parts) => {
                     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
                     self.work.put(key, &parts, old())?;

@@ -169,3 +169,50 @@ fn the_latest_version_is_found_past_what_was_expired() {
     assert_eq!(commit(&old, 6), Some(6));
     assert_eq!(read(&open().latest().unwrap().store(), "k"), Some(vec![6]));
 }
+
+const SHARDED: &[u8] = br#"{"zarr_format": 3, "node_type": "array", "shape": [4, 4], "data_type": "uint8",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}},
+    "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+    "fill_value": 0, "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 2],
+    "codecs": [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]}"#;
+
+/// A shard of two chunks of two bytes, either of which may be missing.
+fn shard(chunks: [Option<u8>; 2]) -> Vec<u8> {
+    let (mut bytes, mut index) = (Vec::new(), Vec::new());
+    for chunk in chunks {
+        let entry = chunk.map_or([u64::MAX; 2], |_| [bytes.len() as u64, 2]);
+        index.extend(entry.iter().flat_map(|number| number.to_le_bytes()));
+        bytes.extend(chunk.iter().flat_map(|&value| [value; 2]));
+    }
+    [bytes, index].concat()
+}
+
+#[test]
+fn what_a_put_gives_is_the_version_that_is_found() {
+    let pack = pack();
+    let transaction = pack.begin().unwrap();
+    let store = transaction.store();
+    let large = vec![7; 40_000];
+    let puts: [(&str, &[u8]); 9] = [
+        ("zarr.json", GROUP),
+        ("a/zarr.json", ARRAY),
+        ("a/c/0/0", &[1; 4]),
+        ("s/zarr.json", SHARDED),
+        ("s/c/0/0", &shard([Some(1), Some(2)])),
+        ("s/c/0/1", &shard([None, Some(3)])),
+        ("s/c/0/0", &shard([Some(4), None])),
+        ("s/c/1/0", b"no shard"),
+        ("notes", &large),
+    ];
+    let mut versions = Vec::new();
+    for (name, bytes) in puts {
+        let version = store.put(&key(name), &[bytes], PutMode::Overwrite).unwrap();
+        assert_eq!(
+            Some(&version),
+            store.head(&key(name)).unwrap().map(|meta| meta.version).as_ref(),
+            "{name}"
+        );
+        assert!(!version.0.is_empty() && !versions.contains(&version), "{name}");
+        versions.push(version);
+    }
+}

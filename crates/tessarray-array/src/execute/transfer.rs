@@ -199,6 +199,7 @@ pub(crate) fn mark_blocks(
 ) -> Vec<Range<usize>> {
     let block = block.max(1);
     let mut needed = vec![0..0; chain.stored_spec().byte_len().div_ceil(block)];
+    let single = needed.len() == 1;
     let mut mark = |first: isize, last: isize| {
         let (begin, end) = (first as usize, last as usize + item);
         for number in begin / block..needed.len().min((end - 1) / block + 1) {
@@ -212,7 +213,7 @@ pub(crate) fn mark_blocks(
     match (picks, cell) {
         (Picks::Axes(axes), _) => {
             let none = Strides::from_elem(0, axes.len());
-            boxes(axes, cell, strides, &none, |b| mark_box(b, &mut mark));
+            boxes(axes, cell, strides, &none, |b| mark_box(b, item, single, &mut mark));
         }
         (Picks::Points(plan), Cell::Points(groups)) => {
             for group in &plan.groups[groups.clone()] {
@@ -227,19 +228,85 @@ pub(crate) fn mark_blocks(
     needed
 }
 
-/// Marks the runs along the axis of the smallest stride, for every combination of the other axes.
-fn mark_box(b: &Boxes, mark: &mut impl FnMut(isize, isize)) {
-    let finest =
-        (0..b.shape.len()).filter(|&a| b.shape[a] > 1).min_by_key(|&a| b.chunk_strides[a].unsigned_abs());
+/// Marks the runs of a box: elements along the axis of the smallest stride, and along all whose runs follow on one
+/// another. In a single block only the first and the last count.
+fn mark_box(b: &Boxes, item: usize, single: bool, mark: &mut impl FnMut(isize, isize)) {
     let mut outer = b.shape.clone();
-    let reach = finest.map_or(0, |axis| {
+    let (mut low, mut high, mut taken) = (0, 0, false);
+    while let Some(axis) =
+        (0..outer.len()).filter(|&a| outer[a] > 1).min_by_key(|&a| b.chunk_strides[a].unsigned_abs())
+    {
+        let stride = b.chunk_strides[axis];
+        if taken && !single && stride.unsigned_abs() > (high - low) as usize + item {
+            break;
+        }
+        let reach = (outer[axis] - 1) as isize * stride;
+        (low, high, taken) = (low + reach.min(0), high + reach.max(0), true);
         outer[axis] = 1;
-        (b.shape[axis] - 1) as isize * b.chunk_strides[axis]
-    });
+    }
     let mut odometer = Odometer::new(&outer);
     while let Some(at) = odometer.current() {
         let start = b.chunk + at.iter().zip(&b.chunk_strides).map(|(&i, &s)| i as isize * s).sum::<isize>();
-        mark(start.min(start + reach), start.max(start + reach));
+        mark(start + low, start + high);
         odometer.advance();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn runs(shape: &[u64], strides: &[isize], chunk: isize, single: bool) -> Vec<(isize, isize)> {
+        let b = Boxes {
+            chunk,
+            chunk_strides: Strides::from_slice(strides),
+            array: 0,
+            array_strides: Strides::from_elem(0, shape.len()),
+            shape: Dims::from_slice(shape),
+        };
+        let mut found = Vec::new();
+        mark_box(&b, 4, single, &mut |first, last| found.push((first, last)));
+        found
+    }
+
+    #[test]
+    fn runs_that_follow_on_one_another_are_one() {
+        // A quarter of the first axis of a chunk of 8 x 5 x 3, and a part of its second.
+        assert_eq!(runs(&[2, 5, 3], &[60, 12, 4], 0, false), [(0, 116)]);
+        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, false), [(12, 32), (72, 92)]);
+        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, true), [(12, 92)]);
+        // Backwards, and a chunk in Fortran's order.
+        assert_eq!(runs(&[2, 5, 3], &[-60, 12, 4], 60, false), [(0, 116)]);
+        assert_eq!(runs(&[8, 5, 2], &[4, 32, 160], 0, false), [(0, 316)]);
+        assert_eq!(runs(&[], &[], 8, false), [(8, 8)]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_element_is_in_a_run(
+            axes in prop::collection::vec((1u64..5, 0u64..3, 1isize..3, any::<bool>()), 0..4),
+            single: bool,
+        ) {
+            // A box of each length in a chunk that is longer by some, with a step, forwards or backwards.
+            let mut stride = 4;
+            let (mut shape, mut strides, mut start) = (vec![], vec![], 0);
+            for &(length, more, step, back) in &axes {
+                let own = stride * step;
+                start += if back { own * (length as isize - 1) } else { 0 };
+                shape.push(length);
+                strides.push(if back { -own } else { own });
+                stride *= (length as isize - 1) * step + 1 + more as isize;
+            }
+            let found = runs(&shape, &strides, start, single);
+            prop_assert!(!single || found.len() == 1);
+            let mut odometer = Odometer::new(&shape);
+            while let Some(at) = odometer.current() {
+                let offset = start + at.iter().zip(&strides).map(|(&i, &s)| i as isize * s).sum::<isize>();
+                prop_assert!(found.iter().any(|&(first, last)| first <= offset && offset <= last));
+                odometer.advance();
+            }
+            prop_assert!(found.iter().all(|&(first, last)| first >= 0 && first <= last && last < stride));
+        }
     }
 }
