@@ -111,10 +111,11 @@ class TestReaders:
         assert path.endswith("cast-3.nc")
         assert "its reader ended with" in reason
 
+    @pytest.mark.parametrize("executable", ["no-python", "/bin/echo", "/bin/false"])
     def test_without_processes_threads_read(
-        self, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executable: str
     ) -> None:
-        monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+        monkeypatch.setattr(sys, "executable", str(tmp_path / executable))
         report = tessarray.build_collection(files, tmp_path / "x.pack", workers=2)
         assert len(report.added) == 7
 

@@ -32,6 +32,8 @@ APART = 1 << 16
 # Seconds in which a reader that is ending has ended.
 GRACE = 5.0
 HEADER = struct.Struct("<Q")
+# What a reader says first.
+READY = "a reader of tessarray"
 
 
 class Readers:
@@ -43,7 +45,8 @@ class Readers:
         self._all: list[_Reader] = []
         if workers > 1 and files >= MANY:
             try:
-                self._all = [_Reader() for _ in range(min(workers, files))]
+                for _ in range(min(workers, files)):
+                    self._all.append(_Reader())
             except OSError:
                 # No process can be started here: threads do it.
                 self._close()
@@ -57,7 +60,7 @@ class Readers:
         return self._threads.submit(self._read, path, known, patterns)
 
     def _read(self, path: Path, known: dict[str, Any] | None, patterns: Patterns) -> Read:
-        if self._idle is not None and _size(path) <= LARGEST:
+        if self._idle is not None and _is_small(path):
             reader = self._idle.get()
             try:
                 read = reader.read(path, known, patterns)
@@ -83,21 +86,23 @@ class Readers:
         self._all = []
 
 
-def _size(path: Path) -> int:
+def _is_small(path: Path) -> bool:
+    """Whether a reader process reads it. A folder is a Zarr store, which this process reads well."""
     try:
-        return path.stat().st_size
+        return path.is_file() and path.stat().st_size <= LARGEST
     except OSError:
-        return 0
+        return False
 
 
 class _Reader:
     """A process that reads one file at a time."""
 
     def __init__(self) -> None:
-        self._closed = False
+        self._closed = self._useless = False
         self._start()
 
     def _start(self) -> None:
+        self._ready = False
         module = "from tessarray.collection.readers import serve; serve()"
         paths = "import sys; sys.path[:] = " + repr([str(one) for one in sys.path])
         self._process = subprocess.Popen(
@@ -108,6 +113,15 @@ class _Reader:
         """What is in a file; `None` where that could not be found out, or not be sent."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
+        if not self._ready and not self._useless:
+            try:
+                self._ready = _receive(process.stdout) == READY
+            except (EOFError, OSError, ValueError, OverflowError, MemoryError, pickle.UnpicklingError):
+                # What was started is no Python with this package in it.
+                self._ready = False
+            self._useless = not self._ready
+        if self._useless:
+            return None
         try:
             _send(process.stdin, (path, known, patterns))
             found: Read | None = _receive(process.stdout)
@@ -176,6 +190,7 @@ def serve() -> None:
     # Ctrl-C goes to all processes of a terminal: the build decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
+    _send(answers, READY)
     # What a library prints must not get among the answers.
     os.dup2(2, 1)
     while True:
