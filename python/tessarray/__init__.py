@@ -11,6 +11,7 @@ Names follow zarr-python 3: `create_array`, `open`, `open_array`, `open_group`, 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from tessarray import codecs, errors, stores
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
         open_collection,
     )
     from tessarray.conversion import convert
+    from tessarray.recording import record
+    from tessarray.tune.explain import explain
 
 __all__ = [
     "Array",
@@ -73,12 +76,14 @@ __all__ = [
     "create_pack",
     "default_session",
     "errors",
+    "explain",
     "load",
     "open",
     "open_array",
     "open_collection",
     "open_group",
     "open_pack",
+    "record",
     "register_codec",
     "repair",
     "save",
@@ -108,4 +113,18 @@ def __getattr__(name: str) -> Any:
         from tessarray import collection
 
         return getattr(collection, name)
+    if name == "record":
+        from tessarray.recording import record
+
+        return record
+    if name == "explain":
+        from tessarray.tune.explain import explain
+
+        return explain
     raise AttributeError(f"module 'tessarray' has no attribute {name!r}")
+
+
+if os.environ.get("TESSARRAY_RECORD"):
+    from tessarray.recording import record_as_asked
+
+    record_as_asked()

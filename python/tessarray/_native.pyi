@@ -180,6 +180,19 @@ class ReadOnlyStore(Store):
     def store(self) -> Store: ...
 
 @final
+class AccessLog:
+    """A log of accesses that is on from its making until `end`; see `tessarray.record`."""
+
+    def __new__(cls, path: str | os.PathLike[str]) -> Self: ...
+    def end(self) -> None: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def lines(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+
+@final
 class Node:
     """An array or a group that the engine has opened."""
 

@@ -12,6 +12,7 @@ mod execute;
 mod group;
 mod layout;
 mod plan;
+pub mod recording;
 mod session;
 mod spec;
 mod target;

@@ -8,12 +8,13 @@ use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
 use crate::node::{PyNode, documents};
 use crate::selection::{self, Request};
-use crate::{check, dtype, memory, variable};
+use crate::{check, dtype, memory, recording, variable};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use tessarray::{Arena, Array, DataType, Dims, Format, Member, VarItem};
+use tessarray::recording::Op;
+use tessarray::{Arena, Array, DataType, Dims, Format, InputView, Member, VarItem};
 
 /// The engine's side of an array.
 #[pyclass(name = "ArrayCore", module = "tessarray._native", subclass, frozen)]
@@ -48,7 +49,9 @@ impl PyArrayCore {
     fn read_into(&self, py: Python<'_>, request: &Request, out: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         let view = memory::output_view(request, out)?;
         let arena = Arena::new();
-        py.detach(|| self.inner.read_into(&request.selection, &view, &arena)).or_raise(py)
+        recording::noted(py, Op::Read, &self.inner, request, || {
+            py.detach(|| self.inner.read_into(&request.selection, &view, &arena)).or_raise(py)
+        })
     }
 
     fn read_variable<'py>(&self, py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -56,11 +59,13 @@ impl PyArrayCore {
         let mut items = vec![0; usize::try_from(elements)?.saturating_mul(VarItem::SIZE)];
         let arena = Arena::new();
         let shape = request.selection.shape();
-        py.detach(|| {
-            let view = tessarray::OutputView::new(&mut items, &shape, VarItem::SIZE)?;
-            self.inner.read_into(&request.selection, &view, &arena)
-        })
-        .or_raise(py)?;
+        recording::noted(py, Op::Read, &self.inner, request, || {
+            py.detach(|| {
+                let view = tessarray::OutputView::new(&mut items, &shape, VarItem::SIZE)?;
+                self.inner.read_into(&request.selection, &view, &arena)
+            })
+            .or_raise(py)
+        })?;
         variable::to_python(self.descr(py)?, &self.data_type, &items, &arena, &request.shape)
     }
 
@@ -69,7 +74,7 @@ impl PyArrayCore {
         let arena = Arena::new();
         let array = self.input(value, &arena)?;
         if let Some(view) = memory::input_view(request, &array)? {
-            return py.detach(|| self.inner.write_from(&request.selection, &view, &arena)).or_raise(py);
+            return self.write_view(py, request, &view, &arena);
         }
         // Points taken from an array whose elements do not lie at equal distances: one copy puts them in a row.
         let numpy = py.import("numpy")?;
@@ -77,9 +82,21 @@ impl PyArrayCore {
         let flat = numpy
             .call_method1("ascontiguousarray", (numpy.call_method1("broadcast_to", (array, shape))?,))?;
         match memory::input_view(request, flat.cast::<PyUntypedArray>()?)? {
-            Some(view) => py.detach(|| self.inner.write_from(&request.selection, &view, &arena)).or_raise(py),
+            Some(view) => self.write_view(py, request, &view, &arena),
             None => Err(invalid(py, "the input cannot be laid out for this selection")),
         }
+    }
+
+    fn write_view(
+        &self,
+        py: Python<'_>,
+        request: &Request,
+        view: &InputView<'_>,
+        arena: &Arena,
+    ) -> PyResult<()> {
+        recording::noted(py, Op::Write, &self.inner, request, || {
+            py.detach(|| self.inner.write_from(&request.selection, view, arena)).or_raise(py)
+        })
     }
 
     /// An array-like as an array of this array's dtype; without a copy where it is one.
@@ -187,7 +204,11 @@ impl PyArrayCore {
         let array = self.input(data, &arena)?;
         let added = memory::shape(&array);
         let view = memory::whole_view(&array);
+        let began = recording::started();
         let start = py.detach(|| self.inner.append(axis, &view, &arena)).or_raise(py)?;
+        if let Some(began) = began {
+            recording::appended(py, &self.inner, axis, start, &added, began);
+        }
         let mut shape: Dims = self.inner.shape().into_iter().collect();
         if let (Some(extent), Some(n)) = (shape.get_mut(axis), added.get(axis)) {
             *extent = start.saturating_add(*n);

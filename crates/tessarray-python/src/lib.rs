@@ -13,6 +13,7 @@ mod json;
 mod memory;
 mod node;
 mod pack;
+mod recording;
 mod selection;
 mod session;
 mod spec;
@@ -42,6 +43,8 @@ mod _native {
     use crate::node::{PyNode, array_from_documents, create_array, create_group, open_node};
     #[pymodule_export]
     use crate::pack::{PyPack, PyPackVersion, PyTransaction};
+    #[pymodule_export]
+    use crate::recording::PyAccessLog;
     #[pymodule_export]
     use crate::session::{PySession, default_session};
     #[pymodule_export]

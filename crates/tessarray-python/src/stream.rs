@@ -8,6 +8,7 @@
 use crate::array::PyArrayCore;
 use crate::errors::{OrRaise, bad_selection, invalid};
 use crate::memory::Block;
+use crate::recording;
 use crate::selection::{self, Layout, Request};
 use crate::variable;
 use numpy::{PyArrayDescr, PyUntypedArray};
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
+use tessarray::recording::Op;
 use tessarray::{Arena, Array, ArrayError, AxisSelection, DataType, Selection};
 
 /// A contiguous box, cut at chunk boundaries.
@@ -170,6 +172,9 @@ pub fn chunk_stream(
     }
     let boxes = Boxes::new(start, end, chunk);
     let workers = workers.min(prefetch).min(boxes.total);
+    if recording::started().is_some() {
+        recording::one(py, Op::Stream, &core.inner, &request, None);
+    }
     let shared = Arc::new(Shared {
         array: core.inner.clone(),
         boxes,

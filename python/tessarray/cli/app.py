@@ -10,6 +10,7 @@ import typer
 from tessarray.cli import texts
 from tessarray.cli.collection import app as collection
 from tessarray.cli.pack import app as pack
+from tessarray.cli.tune import app as tune
 from tessarray_bench.cli.app import app as bench
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(pack, name="pack")
 app.add_typer(collection, name="collection")
+app.add_typer(tune, name="tune")
 
 Store = Annotated[
     str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")
@@ -45,6 +47,9 @@ def convert(
     codec: Annotated[
         str, typer.Option(help="auto, none, blosc:lz4:5:shuffle, zstd:3 (.nc: deflate:4).")
     ] = "auto",
+    layout: Annotated[
+        Path | None, typer.Option(metavar="LAYOUT.JSON", help="What tune proposed, for its variable.")
+    ] = None,
     memory: Annotated[str, typer.Option(help="The most bytes in flight.")] = "1GiB",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Compare every value with the source.")] = False,
@@ -63,7 +68,7 @@ def convert(
     from tessarray.cli import convert as command
 
     command.run(
-        src, dst, chunks=chunks, shards=shards, codec=codec, memory=memory, resume=resume, verify=verify,
+        src, dst, chunks=chunks, shards=shards, codec=codec, layout=layout, memory=memory, resume=resume, verify=verify,
         overwrite=overwrite, include=include, exclude=exclude, threads=threads, zarr_format=zarr_format,
         progress=not no_progress, as_json=as_json,
     )  # fmt: skip
@@ -98,6 +103,20 @@ def read(
     from tessarray.cli import read as command
 
     command.run(store, selection, out, stats, as_json)
+
+
+@app.command(help=texts.EXPLAIN)
+def explain(
+    store: Store,
+    selection: Annotated[
+        str, typer.Argument(metavar="SELECTION", help="As in NumPy: '[0, :, 10:20]'.")
+    ] = "[...]",
+    limit: Annotated[str, typer.Option(help="Read a part that touches at most so much.")] = "128MiB",
+    as_json: Json = False,
+) -> None:
+    from tessarray.cli import explain as command
+
+    command.run(store, selection, limit, as_json)
 
 
 @app.command(help=texts.CHECK)

@@ -14,9 +14,9 @@ from tessarray.conversion.size import format_size
 
 
 def run(
-    src: str, dst: Path, *, chunks: str, shards: str, codec: str, memory: str, resume: bool, verify: bool,
-    overwrite: bool, include: list[str] | None, exclude: list[str] | None, threads: int | None, zarr_format: int,
-    progress: bool, as_json: bool,
+    src: str, dst: Path, *, chunks: str, shards: str, codec: str, layout: Path | None, memory: str, resume: bool,
+    verify: bool, overwrite: bool, include: list[str] | None, exclude: list[str] | None, threads: int | None,
+    zarr_format: int, progress: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Convert, then say what was done."""
     from tessarray.conversion import convert
@@ -28,6 +28,7 @@ def run(
             chunks=parse_extents(chunks),
             shards=parse_extents(shards),
             compressors=None if codec == "none" else codec,
+            layout=layout,
             memory=memory,
             resume=resume,
             verify=verify,

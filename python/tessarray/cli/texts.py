@@ -51,6 +51,54 @@ Examples:
   tessarray read cube.zarr:t2m --stats
 """
 
+EXPLAIN = """Say why reading a selection takes as long as it does, and what would make it faster.
+
+Reads it a few times and copies what it touches into memory. The store is never changed.
+
+\b
+Examples:
+  tessarray explain cube.zarr:t2m '[:, 10, 20]'
+  tessarray explain cube.zarr/t2m '[0]' --json
+  tessarray explain cube.zarr:t2m --limit 1GiB    the whole array, as far as that goes
+"""
+
+TUNE = """Find the chunks, shards, codec and workers that suit an array and how it is read: by measuring.
+
+\b
+  tessarray tune SRC --access 'map: [t, :, :] x 0.5' --access 'series: [:, y, x] x 0.5'
+  tessarray tune SRC --help         every option, with examples
+  tessarray tune rerun layout.json  does the proposal still stand?
+
+The studies below measure one question each on your data.
+"""
+
+TUNE_RUN = """Measure layouts of an array for the way it is read, and propose one. The source is only read.
+
+\b
+A query class is a selection with a weight, the share of calls that are like it:
+  a name       one random index:     [t, :, :]    a map at a random time
+  :            the whole axis:       [:, y, x]    the series of a random point
+  :n           a run of n anywhere:  [:30, :64, :64]
+  a:b, 7       fixed places
+  time=t       by dimension names, where the array has them: [time=t, lat=:30]
+Weights add up to 1.
+
+\b
+Examples:
+  tessarray tune era5.nc:t2m --access 'map: [t, :, :] x 0.5' --access 'series: [:, y, x] x 0.5'
+  tessarray tune cube.zarr --access '[t, :, :]' --objective size --max-files 1000 --budget 5min
+  tessarray tune cube.zarr --log reads.jsonl --store 's3-like(ttfb=30ms,bw=200MB/s)' --prices aws-s3
+  tessarray tune scan.npy --access '[:16, :, :]' --append-axis 0:16 --apply scan.zarr --report scan.html
+"""
+
+TUNE_RERUN = """Ask again what a layout file was the answer to, and say whether its proposal still stands.
+
+\b
+Examples:
+  tessarray tune rerun layout.json
+  tessarray tune rerun layout.json --source newer.nc:t2m --budget 2min --seed 1
+"""
+
 CHECK = """Look for damage in a store. Exit code 1 if something is found.
 
 \b

@@ -25,6 +25,10 @@ class OptionError(ConversionError, ValueError):
     """An option, or two together, make no sense for this source."""
 
 
+class LayoutError(OptionError):
+    """A layout file that is none, or that was found for another array; `expected` and `found` say what differs."""
+
+
 class DestinationExistsError(ConversionError, FileExistsError):
     """Something is at the destination, and `overwrite` was not asked for (or would remove what is no array store)."""
 

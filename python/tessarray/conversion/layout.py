@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tessarray.conversion.errors import OptionError
 from tessarray.conversion.model import ArraySpec
@@ -26,10 +27,15 @@ Choice = str | int | Sequence[int] | Mapping[str, int] | None
 
 @dataclass(frozen=True)
 class Layout:
-    """Chunks (what is read) and shards (what is stored; None if a chunk is stored by itself)."""
+    """Chunks (what is read) and shards (what is stored; None if a chunk is stored by itself).
+
+    coding: `filters`, `serializer` and `compressors` for `create_array`, where a layout file says what they are; None
+    leaves it to the conversion's own `compressors`.
+    """
 
     chunks: Extents
     shards: Extents | None
+    coding: Mapping[str, Any] | None = None
 
     @property
     def unit(self) -> Extents:

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from tessarray.conversion.blocks import block_extents, region_bytes, regions
 from tessarray.conversion.destinations import Destination, open_destination
-from tessarray.conversion.destinations.base import Target
+from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, Target
 from tessarray.conversion.errors import OptionError, UnsupportedVariableError
 from tessarray.conversion.journal import Journal
 from tessarray.conversion.layout import Choice, choose
+from tessarray.conversion.layout_file import LayoutFile, VariableLayout, read_layout
 from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Source
 from tessarray.conversion.pack_placement import PackPlacement, leads_into_a_pack
 from tessarray.conversion.patterns import chosen, matches, patterns
@@ -35,6 +36,7 @@ def convert(
     chunks: Choice = "auto",
     shards: Choice = "auto",
     compressors: Any = "auto",
+    layout: LayoutFile | None = None,
     memory: int | str = "1GiB",
     resume: bool = False,
     verify: bool = False,
@@ -54,10 +56,12 @@ def convert(
     copy as it does the source.
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
-    `shards=None` stores each chunk by itself. `compressors` is as in `create_array`. `memory` bounds the bytes in
-    flight ("512MiB" or a number). `include` and `exclude` are names of variables or patterns such as "wind/*".
-    `progress=True` draws a bar on stderr; a function gets a `Progress` after each block, from one thread at a time.
-    `threads` is how many blocks are at work at once (the engine's own threads come on top).
+    `shards=None` stores each chunk by itself. `compressors` is as in `create_array`. `layout` is a layout file of
+    `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards, codecs,
+    checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a number).
+    `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on stderr;
+    a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are at work
+    at once (the engine's own threads come on top).
 
     Nothing is at `dst` until the copy is whole. An interrupted run leaves `DST.partial/`; `resume=True` goes on with it
     if source and settings are the same, and starts anew if there is none. `verify=True` compares every value with the
@@ -66,14 +70,16 @@ def convert(
     Cost: each block is read and written once; where the source's chunks are larger than `memory` allows a block to be,
     its chunks are decoded more than once.
 
-    Raises `SourceNotFoundError`, `FormatError`, `UnsupportedVariableError`, `OptionError`, `DestinationExistsError`,
-    `ResumeError` or `VerificationError`, all of them `ConversionError`.
+    Raises `SourceNotFoundError`, `FormatError`, `UnsupportedVariableError`, `OptionError`, `LayoutError` (a layout for
+    another variable, shape or data type), `DestinationExistsError`, `ResumeError` or `VerificationError`, all of them
+    `ConversionError`.
     """
     started = time.perf_counter()
     limit = parse_size(memory)
     if limit < MINIMUM_MEMORY:
         raise OptionError(f"memory: expected {MINIMUM_MEMORY >> 20} MiB or more, found {limit} bytes")
     final = Path(dst).expanduser()
+    proposed = None if layout is None else _proposed(layout, final, zarr_format, verify)
     settings: dict[str, Any] = {
         "chunks": chunks,
         "shards": shards,
@@ -81,6 +87,8 @@ def convert(
         "memory": limit,
     }
     settings |= {"include": include, "exclude": exclude, "zarr_format": zarr_format}
+    if proposed is not None:
+        settings["layout"] = {"variable": proposed.variable, **proposed.document}
     with contextlib.ExitStack() as stack:
         source = open_source(src)
         stack.callback(source.close)
@@ -102,7 +110,7 @@ def convert(
                 # What cannot be gone on with is not left lying about.
                 stack.callback(placement.discard)
             stack.callback(destination.close)
-            targets = _targets(source, destination, arrays, chunks, shards, limit, flight)
+            targets = _targets(source, destination, arrays, chunks, shards, limit, flight, proposed)
             journal = _prepare(
                 placement, destination, groups, targets, settings | source.identity(), going_on
             )
@@ -166,8 +174,10 @@ def _targets(
     shards: Choice,
     memory: int,
     flight: int,
+    proposed: VariableLayout | None,
 ) -> list[Target]:
     targets = []
+    own = None if proposed is None else proposed.find(arrays, source.label)
     for spec in arrays:
         try:
             source.warnings.extend(f"{spec.path}: {lost}" for lost in destination.check(spec))
@@ -175,10 +185,29 @@ def _targets(
             raise UnsupportedVariableError(
                 f"{source.label}: variable '{spec.path}' has {error}; leave it out with exclude"
             ) from None
-        layout = choose(spec, chunks, shards, memory, destination.sharding)
+        if proposed is not None and spec is own:
+            layout = proposed.layout
+        else:
+            layout = choose(spec, chunks, shards, memory, destination.sharding)
         block_extents(spec, layout.unit, flight)
         targets.append(Target(spec, layout))
     return targets
+
+
+def _proposed(layout: LayoutFile, final: Path, zarr_format: int, verify: bool) -> VariableLayout:
+    """The layout file, for a destination that can have what is in it. Raises `OptionError` and `LayoutError`."""
+    if final.suffix.lower() in NETCDF_SUFFIXES:
+        raise OptionError(
+            f"{final}: a layout file is for Zarr; netCDF-4 takes chunks and compressors ('deflate:4')"
+        )
+    if zarr_format != 3:
+        raise OptionError(f"{final}: a layout file is for Zarr 3; leave zarr_format out, found {zarr_format}")
+    found = read_layout(layout)
+    if verify and found.lossy:
+        raise OptionError(
+            f"{final}: the layout of '{found.variable}' is lossy, and verify compares bit for bit; run without verify"
+        )
+    return found
 
 
 def _prepare(

@@ -3,6 +3,7 @@
 use crate::dtype;
 use crate::errors::{OrRaise, bad_selection, invalid};
 use crate::memory;
+use crate::recording;
 use crate::selection::{self, Request};
 use crate::variable;
 use numpy::{PyArray1, PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -10,7 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tessarray::collection::{Collection, CollectionError, Found, Kind};
+use tessarray::recording::{Access, Op};
 use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
 
 /// The arrays of one variable.
@@ -168,6 +171,7 @@ impl PyFound {
         let plan = self.plan(&keys, each, &members)?;
         let first = members.first().ok_or_else(|| invalid(py, "no array to read"))?;
         let data_type = self.kind(self.found.members[*first].kind).data_type();
+        let began = recording::started();
         let descr = dtype::descr(py, &data_type)?;
         let shapes = plan.requests.iter().map(|request| PyTuple::new(py, &request.shape[..]));
         let shapes = shapes.collect::<PyResult<Vec<_>>>()?;
@@ -177,7 +181,11 @@ impl PyFound {
             if out.is_some() {
                 return Err(invalid(py, "out: texts have no memory of their own to be read into"));
             }
-            return Ok((self.read_texts(py, &plan, &data_type, &descr)?, shapes, which));
+            let texts = self.read_texts(py, &plan, &data_type, &descr)?;
+            if let Some(began) = began {
+                self.note(py, &plan, began.elapsed());
+            }
+            return Ok((texts, shapes, which));
         }
         let flat = match out {
             Some(out) => {
@@ -191,6 +199,9 @@ impl PyFound {
         };
         let whole = memory::whole_output(&flat);
         py.detach(|| self.run(&plan, &whole, &Arena::new())).or_raise(py)?;
+        if let Some(began) = began {
+            self.note(py, &plan, began.elapsed());
+        }
         Ok((flat, shapes, which))
     }
 }
@@ -218,6 +229,34 @@ impl PyFound {
             plan.total += plan.sizes[request];
         }
         Ok(plan)
+    }
+
+    /// Notes a read: a line for each selection of each shape, with the number of arrays and their share of the time.
+    #[cold]
+    fn note(&self, py: Python<'_>, plan: &Plan, time: Duration) {
+        let path = format!("*/{}", self.found.variable);
+        let mut arrays = vec![(0u64, 0); plan.requests.len()];
+        for &(member, request) in &plan.reads {
+            arrays[request] = (arrays[request].0 + 1, member);
+        }
+        for (number, (&(count, member), request)) in arrays.iter().zip(&plan.requests).enumerate() {
+            let member = &self.found.members[member];
+            let shape = &self.found.shapes[member.shape];
+            let share = (count * plan.sizes[number]) as f64 / plan.total.max(1) as f64;
+            recording::note(
+                py,
+                &Access {
+                    op: Op::Read,
+                    array: self.kind(member.kind),
+                    path: &path,
+                    shape,
+                    arrays: count,
+                    selection: &request.selection,
+                    drops: &recording::drops(request, shape.len()),
+                    time: Some(time.mul_f64(share)),
+                },
+            );
+        }
     }
 
     fn run(&self, plan: &Plan, out: &OutputView<'_>, arena: &Arena) -> Result<(), CollectionError> {

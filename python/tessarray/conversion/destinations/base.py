@@ -13,6 +13,8 @@ import numpy as np
 from tessarray.conversion.layout import Layout
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 
+NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf")
+
 
 @dataclass(frozen=True)
 class Target:
@@ -58,7 +60,7 @@ class Destination(Protocol):
 def open_destination(final: Path, folder: Path, compressors: Any, zarr_format: Literal[2, 3]) -> Destination:
     """The destination for a name: `.nc`, `.nc4`, `.cdf` are netCDF-4, `.zip` a zipped Zarr, else a Zarr folder."""
     suffix = final.suffix.lower()
-    if suffix in (".nc", ".nc4", ".cdf"):
+    if suffix in NETCDF_SUFFIXES:
         from tessarray.conversion.destinations.netcdf import NetCDFDestination
 
         return NetCDFDestination(folder, compressors)

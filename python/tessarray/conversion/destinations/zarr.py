@@ -83,7 +83,9 @@ class ZarrDestination:
         if self._format == 3:
             fill = encode_fill(spec.attrs["_FillValue"], spec.dtype) if "_FillValue" in spec.attrs else None
             attrs |= {"_FillValue": fill} if fill is not None else {}
-        if self._compressors != "auto":
+        if layout.coding is not None:
+            options |= layout.coding
+        elif self._compressors != "auto":
             options["compressors"] = self._compressors
         # xarray takes any fill value of v2 for `_FillValue`; none reads as zeros.
         unfilled = self._format == 2 and "_FillValue" not in spec.attrs

@@ -1,0 +1,212 @@
+"""The page of tables that `tune_bars.py report` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from tune_duel import summary
+from tune_gain import LABELS, gains
+from tune_model import REMOTE, pairs, within
+from tune_state import State
+
+from tessarray.conversion.size import format_size
+from tessarray.tune.layout import Layout
+
+__all__ = ["page"]
+
+COMMAND = "python benchmarks/tune_bars.py regret model budget report"
+BARS = {"median": 0.15, "worst": 0.40, "zarr": 3.0, "best": 1.5, "size": 1.1, "times": 0.30, "budget": 1.1}
+
+
+def page(state: State) -> str:
+    """All sections, of the parts that were measured."""
+    machine = state.found["machine"]
+    lines = [
+        "# What the tuner's proposals are worth",
+        "",
+        "```sh",
+        COMMAND,
+        "```",
+        "",
+        f"Measured {state.found['date']} on {machine['cores']} cores of {machine['kind']}, files on a memory file "
+        f"system, Python {machine['python']}, NumPy {machine['numpy']}. The command writes this page and the chart; "
+        "the figures are in `benchmarks/results/tune.json`.",
+        "",
+    ]
+    lines += [
+        *overview(state),
+        *regret_table(state),
+        *gain_table(state),
+        *model_lines(state),
+        *budget_table(state),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def verdict(met: bool) -> str:
+    """A word for a bar."""
+    return "met" if met else "**missed**"
+
+
+def overview(state: State) -> Iterator[str]:
+    """Every bar in one table."""
+    yield from ("| what | found | bar | |", "|---|---|---|---|")
+    regrets = [one["regret"] for one in state.part("regrets").values()]
+    if regrets:
+        median, worst = summary(regrets)
+        yield f"| regret, median of {len(regrets)} | {median:.1%} | <= 15 % | {verdict(median <= BARS['median'])} |"
+        yield f"| regret, worst | {worst:.1%} | <= 40 % | {verdict(worst <= BARS['worst'])} |"
+    if state.part("gains"):
+        own = gains(state.part("gains"), "own")
+        yield (
+            f"| zarr-python's automatic layout / proposal, geometric mean of {own['cases']} cases | {own['zarr']:.2f} "
+            f"| >= 3 | {verdict(own['zarr'] >= BARS['zarr'])} |"
+        )
+        yield (
+            f"| best of the four / proposal, geometric mean | {own['best']:.2f} | >= 1.5 "
+            f"| {verdict(own['best'] >= BARS['best'])} |"
+        )
+        yield (
+            f"| size of the proposal / of zarr-python's, geometric mean and largest | {own['size']:.2f}, "
+            f"{own['size_worst']:.2f} | <= 1.10 | {verdict(own['size_worst'] <= BARS['size'] * 1.005)} |"
+        )
+    if found := state.part("counts").get("found"):
+        exact = found["chunks_exact"] == found["objects_exact"] == found["boxes"]
+        exact = exact and found["means"] == found["means_exact"]
+        words = "all equal" if exact else "some differ"
+        yield f"| chunk and object counts, {found['boxes']} boxes | {words} | exact | {verdict(exact)} |"
+    for name, values in pairs(state).items():
+        error = within(values)
+        what = f"times on {name}, median error of {len(values)} reads"
+        yield f"| {what} | {error:.0%} | <= 30 % | {verdict(error <= BARS['times'])} |"
+    for kind, one in state.part("budget").items():
+        share = one["seconds"] / one["budget"]
+        met = share <= BARS["budget"] and one["peak"] <= one["memory"] and one["unchanged"]
+        what = f"{one['values'] / 1e9:.1f} GB of {kind} in {one['budget']:.0f} s and {format_size(one['memory'])}"
+        yield (
+            f"| {what}, source unchanged "
+            f"| {one['seconds']:.1f} s, {format_size(int(one['peak']))}, {'yes' if one['unchanged'] else 'no'} "
+            f"| within 10 % | {verdict(met)} |"
+        )
+    yield ""
+
+
+def regret_table(state: State) -> Iterator[str]:
+    """A row for each case and load."""
+    rows = state.part("regrets")
+    if not rows:
+        return
+    proposals, grids = state.part("proposals"), state.part("grids")
+    count = sum(one["measured"] for one in grids.values())
+    yield from (
+        "## Regret",
+        "",
+        "Each proposal against the best of an exhaustive search of the same space under the same limits: a grid of "
+        "chunk lengths, shards and codecs that no model pruned, then all neighbours of the best for each load, each "
+        f"layout stored and read as the tuner does it ({count} layouts in {len(grids)} cases). The best five and the "
+        "proposal are then stored anew and read in turns, at other places; the best is chosen in the first half of the "
+        "rounds, and times are of the second. Below 0: the proposal is faster than anything the search found.",
+        "",
+        "| case | load | proposal | ms | best found | ms | regret |",
+        "|---|---|---|---|---|---|---|",
+    )
+    for name, one in rows.items():
+        case, _, load = name.partition(" / ")
+        text = proposals[name]["text"]
+        best = Layout.from_document(one["best"]).text()
+        yield (
+            f"| {case} | {load} | {text} | {one['seconds'] * 1e3:.3g} | {'the same' if best == text else best} "
+            f"| {one['best_seconds'] * 1e3:.3g} | {one['regret']:.1%} |"
+        )
+    yield ""
+
+
+def gain_table(state: State) -> Iterator[str]:
+    """A row for each case: times of the mixed load over the proposal's."""
+    rows = state.part("gains")
+    if not rows:
+        return
+    yield from (
+        "## Gain",
+        "",
+        "The mixed loads: what the layouts that other libraries choose take over what the proposal takes, all read by "
+        "Tessarray from the same kind of store, in turns; with each library's own default codec and, behind the "
+        "stroke, with the proposal's codec, so that only the shapes differ. Size: the proposal's over that of "
+        "zarr-python's own.",
+        "",
+        f"| case | proposal, ms | {' | '.join(f'{label}, times' for label in LABELS)} | size |",
+        f"|---|---|{'---|' * (len(LABELS) + 1)}",
+    )
+    for name, one in rows.items():
+        cells = [f"{ratio(one, 'own', label)} / {ratio(one, 'same', label)}" for label in LABELS]
+        size = one["stored"] / one["stored_own"][LABELS[0]]
+        yield f"| {name} | {one['seconds'] * 1e3:.3g} | {' | '.join(cells)} | {size:.2f} |"
+    for codec, words in (("own", "own codecs"), ("same", "the proposal's codec")):
+        found = gains(rows, codec)
+        yield ""
+        yield (
+            f"Geometric means with {words}: zarr-python's automatic layout {found['zarr']:.2f} times, the best of the "
+            f"four {found['best']:.2f} times."
+        )
+    yield ""
+
+
+def ratio(one: Mapping[str, Any], codec: str, label: str) -> str:
+    """One cell."""
+    seconds = one[codec].get(label)
+    return "unmeasured" if seconds is None else f"{seconds / one['seconds']:.1f}"
+
+
+def model_lines(state: State) -> Iterator[str]:
+    """Counts and errors in time."""
+    found = state.part("counts").get("found")
+    if not found and not pairs(state):
+        return
+    yield from ("## The model", "")
+    if found:
+        yield (
+            f"Of {found['boxes']} boxes in random layouts, chunks agree with a count by brute force in "
+            f"{found['chunks_exact']}, objects (and what a recording store counts where there are no shards) in "
+            f"{found['objects_exact']}; means over all places of {found['means']} extents agree in "
+            f"{found['means_exact']}; byte ranges, as the store counts them, in {found['ranges_exact']} of "
+            f"{found['ranges']}."
+        )
+        yield ""
+    if pairs(state):
+        yield (
+            "Times were predicted by the model after its calibration (a dozen reads) and before the layout was stored."
+        )
+        yield from ("", "| store | reads | median error | within 30 % |", "|---|---|---|---|")
+        for name, values in pairs(state).items():
+            close = np.mean([abs(said / took - 1) <= BARS["times"] for said, took in values])
+            yield f"| {name} | {len(values)} | {within(values):.0%} | {close:.0%} |"
+        yield from (
+            "",
+            f"![Predicted and measured times of reads on a local store and on {REMOTE}](tune-model.png)",
+            "",
+        )
+
+
+def budget_table(state: State) -> Iterator[str]:
+    """Large arrays."""
+    rows = state.part("budget")
+    if not rows:
+        return
+    yield from (
+        "## Budget and memory",
+        "",
+        "An array on disk, tuned in a process of its own. Memory is the most that the process ever held, the "
+        "interpreter and its packages included.",
+        "",
+        "| source | values | budget | took | memory allowed | held | source unchanged | layouts |",
+        "|---|---|---|---|---|---|---|---|",
+    )
+    for kind, one in rows.items():
+        yield (
+            f"| {kind} | {one['values'] / 1e9:.2f} GB | {one['budget']:.0f} s | {one['seconds']:.1f} s "
+            f"| {format_size(one['memory'])} | {format_size(int(one['peak']))} "
+            f"| {'yes' if one['unchanged'] else 'no'} | {one['searched']} |"
+        )
+    yield ""

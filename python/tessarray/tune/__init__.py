@@ -1,0 +1,39 @@
+"""The tuner: measures an array, how it is read, and its store, and proposes a layout with the trade-offs shown.
+
+`tune` is the main call; `explain` says why one read is slow; `studies` are the parts of a tuning guide on your data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tessarray.tune.explain import explain
+    from tessarray.tune.layout import Layout
+    from tessarray.tune.proving import Proof, prove
+    from tessarray.tune.queries import QueryClass
+    from tessarray.tune.result import Estimate, Row, TuneResult
+    from tessarray.tune.tuning import tune
+
+_HOMES = {
+    "Estimate": "result",
+    "Layout": "layout",
+    "Proof": "proving",
+    "QueryClass": "queries",
+    "Row": "result",
+    "TuneResult": "result",
+    "explain": "explain",
+    "prove": "proving",
+    "tune": "tuning",
+}
+
+__all__ = ["Estimate", "Layout", "Proof", "QueryClass", "Row", "TuneResult", "explain", "prove", "tune"]
+
+
+def __getattr__(name: str) -> Any:
+    # The search brings scipy and optuna with it: nothing is imported before it is asked for.
+    if name in _HOMES:
+        import importlib
+
+        return getattr(importlib.import_module(f"tessarray.tune.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'tessarray.tune' has no attribute {name!r}")

@@ -1,0 +1,304 @@
+"""The report page and the chart of a tuning run: what is on them, what is escaped, and results with little in them."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import shutil
+import sys
+from dataclasses import replace
+from importlib import resources
+
+import pytest
+from tune_support import SHAPE, about, result, row
+
+from tessarray.errors import MissingPackageError
+from tessarray.tune.layout import Layout
+from tessarray.tune.plotting import pareto
+from tessarray.tune.report import page
+from tessarray.tune.report.svg import Markup, element, linear, logarithmic, spread
+from tessarray.tune.result import Estimate, TuneResult
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900""".split()
+HOSTILE = "</script><script>alert(1)</script><!--<svg onload=alert(2)>\"'&]]>\x1b[31m"
+
+
+class Parsed(html.parser.HTMLParser):
+    """The elements of a page, with a complaint where they do not nest."""
+
+    VOID = frozenset({"meta", "link", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == [], self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.words.append(data)
+
+    def count(self, tag, class_=None):
+        return sum(
+            name == tag and (class_ is None or class_ in (attrs.get("class") or "").split())
+            for name, attrs in self.found
+        )
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def parsed(found: TuneResult) -> Parsed:
+    return Parsed(page.build(found))
+
+
+def test_everything_of_a_result_is_on_the_page():
+    found = result()
+    seen = parsed(found)
+    sections = [attrs["id"] for tag, attrs in seen.found if tag == "section"]
+    assert sections == "proposal layouts pareto shapes codecs workers model settings reading".split()
+    assert [attrs["href"][1:] for tag, attrs in seen.found if tag == "a"][1:] == sections
+    for said in (
+        "Layout for cube.nc:t2m", "365×180×360 float32", "objective read", "budget 60 s", "412 layouts", "a processor",
+        "shards 364×180×120 of 28×45×60", "4.88–5.72", "$1.23", "3 req, 400 kB", *found.why, *found.notes,
+        "zarr-python auto", "~59.0 ms", "pcodec:8", "tessarray tune rerun layout.json",
+        "tessarray convert cube.nc DST --layout layout.json", "Median error",
+    ):  # fmt: skip
+        assert said in seen.text, said
+    # One row each in the table, one point each in the chart of time against size.
+    assert seen.count("table", "results") == 1
+    assert seen.count("tr") == 1 + len(found.rows) + 1 + len(found.codecs)
+    assert seen.count("svg", "chart") == 5
+    assert seen.count("svg", "picture") == 2 * (1 + 3)
+    promised = found.document()["zarr"]
+    shown = next(text for text in seen.words if text.lstrip().startswith("{") and "chunk_grid" in text)
+    assert json.loads(shown) == json.loads(json.dumps(promised))
+
+
+def test_it_loads_nothing_and_needs_no_script():
+    text = page.build(result())
+    seen = Parsed(text)
+    assert "default-src 'none'" in text
+    assert not re.search(r"https?://|@import|url\(", text)
+    assert not any({"src", "action"} & set(attrs) for _, attrs in seen.found)
+    assert seen.count("script") == 1
+    # What pointing at a point says is in the drawing itself.
+    titles = [tag for tag, _ in seen.found if tag == "title"]
+    assert len(titles) > 1 + len(result().rows) + 2 * len(result().codecs)
+
+
+def test_nothing_from_the_data_becomes_markup():
+    rows = tuple(
+        replace(one, label=one.label if one.label in ("proposal", "current") else HOSTILE)
+        for one in (
+            row("proposal", Layout((28, 45, 60), None, "zstd:3"), names=(HOSTILE,)),
+            *result().rows[1:],
+        )
+    )
+    hostile = result(
+        source=HOSTILE, variable=HOSTILE, dims=(HOSTILE, "b", "c"), rows=rows, why=(HOSTILE,), notes=(HOSTILE,),
+        request={"queries": {HOSTILE: "[t, :, :]"}, HOSTILE: HOSTILE, "store": HOSTILE, "prices": HOSTILE},
+        calibration={"processor": HOSTILE, HOSTILE: HOSTILE},
+        predictions=({"query": HOSTILE, "layout": HOSTILE, "predicted": 1.0, "measured": 2.0},),
+        codecs=tuple(replace(one, codec=HOSTILE) for one in result().codecs),
+    )  # fmt: skip
+    text = page.build(hostile)
+    seen = Parsed(text)
+    assert seen.count("script") == 1 and text.count("<script") == 1 and text.count("</script") == 1
+    assert not any(name.startswith("on") for _, attrs in seen.found for name in attrs)
+    assert "alert(1)" in seen.text
+    assert "\x1b" not in text
+
+
+def test_marks_of_the_template_in_the_data_stay_words():
+    seen = parsed(result(why=("<!--sections--> /*{css}*/ <!--nav-->",), source="/*{script}*/"))
+    assert "<!--sections-->" in seen.text and "/*{script}*/" in seen.text
+
+
+def only(layout, shape, queries, **changes):
+    """A result with nothing but a proposal."""
+    best = row("proposal", layout, shape=shape, names=tuple(queries))
+    bare = {
+        "dims": None,
+        "codecs": (),
+        "scaling": (),
+        "predictions": (),
+        "calibration": {},
+        "notes": (),
+        "why": (),
+    }
+    return result(rows=(best,), shape=shape, request={"queries": queries}, **bare | changes)
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "queries"),
+    [
+        (Layout((100,), None, "none"), (1000,), {"one": "[i]", "run": "[:50]"}),
+        (Layout((7,), (70,), "zstd:3"), (7,), {"whole": "[:]"}),
+        (Layout((1,), None, "zstd:3"), (1,), {"one": "[0]"}),
+        (Layout((100, 50), (200, 500), "zstd:3"), (1000, 10_000_000), {"row": "[i, :]", "point": "[i, j]"}),
+        (Layout((1, 64, 64), None, "zstd:3"), (10_000, 64, 2), {"fixed": "[5:50, 0, :]"}),
+        (Layout((1, 2, 64, 64), (1, 4, 64, 64), "zstd:3"), (5, 8, 300, 2), {"four": "[t, :3, ...]"}),
+        (Layout((2, 2, 2, 2, 2), None, "zstd:3"), (4, 4, 4, 4, 4), {"five": "[a, b, c, :, :]"}),
+    ],
+)  # fmt: skip
+def test_arrays_of_any_number_of_dimensions_are_drawn(layout, shape, queries):
+    seen = parsed(only(layout, shape, queries))
+    assert seen.count("svg", "picture") == 1 + len(queries)
+    sections = [attrs["id"] for tag, attrs in seen.found if tag == "section"]
+    assert sections == "proposal layouts pareto shapes workers settings reading".split()
+    assert not re.search(r"\b(nan|inf)\b", " ".join(str(attrs) for _, attrs in seen.found))
+
+
+def test_results_with_little_in_them():
+    # Recorded accesses have no templates to draw; an interrupted run says so.
+    recorded = only(Layout((28, 45, 60), None, "zstd:3"), SHAPE, {"a": "[t, :, :]"}, interrupted=True)
+    recorded = replace(recorded, request={"log": "log.jsonl", "queries": None}, source="<mapping>")
+    seen = parsed(recorded)
+    assert seen.count("svg", "picture") == 1
+    assert "interrupted" in seen.text and "tessarray convert SRC DST" in seen.text
+    # No size, no time, figures that nobody has, a type that NumPy has not.
+    nothing = Estimate(0.0, 0.0, 0.0)
+    empty = replace(
+        recorded.best,
+        stored=0,
+        read=nothing,
+        write=nothing,
+        queries={},
+        requests={"a": float("nan")},
+        fetched={},
+    )
+    seen = parsed(replace(recorded, rows=(empty,)))
+    assert "No layout has both" in seen.text
+    assert parsed(replace(recorded, rows=(recorded.best, replace(empty, label="candidate"))))
+    same = tuple(replace(recorded.best, label=label) for label in ("proposal", "candidate", "candidate"))
+    assert "candidate 2" in parsed(replace(recorded, rows=same)).text
+    one_worker = result(scaling=(result().scaling[0],), workers=1)
+    assert parsed(one_worker).count("svg", "chart") == 5
+
+
+def test_a_saved_result_gives_the_same_page(tmp_path):
+    found = result()
+    loaded = TuneResult.load(found.save(tmp_path / "layout.json"))
+    assert page.build(loaded) == page.build(found)
+    target = loaded.report(tmp_path / "report.html")
+    assert target.read_text(encoding="utf-8") == page.build(found)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["layout.json", "report.html"]
+
+
+def test_the_colours_are_those_of_the_benchmark():
+    """The two pages look alike: each has its own file, and this compares them."""
+
+    def colours(text):
+        return re.findall(r"(--[\w-]+): ?([^;]+);", text.split("* { box-sizing")[0])
+
+    ours = (resources.files("tessarray.tune.report") / "page.css").read_text(encoding="utf-8")
+    theirs = resources.files("tessarray_bench.report") / "page" / "page.css"
+    assert colours(ours) == colours(theirs.read_text(encoding="utf-8"))
+
+
+def test_drawing_escapes_and_scales_hold_their_values():
+    assert element("b", "<&>", title='"<') == '<b title="&quot;&lt;">&lt;&amp;&gt;</b>'
+    assert element("b", Markup("<i></i>"), class_=None, hidden=True) == "<b hidden><i></i></b>"
+    scale = logarithmic([3, 4000], 0, 100, "seconds", "time")
+    assert 0 < scale(3) < scale(4000) < 100
+    assert len(scale.ticks) >= 2 and all(scale.low <= tick <= scale.high for tick in scale.ticks)
+    assert len(logarithmic([5, 5], 0, 100, "bytes", "size").ticks) >= 2
+    assert logarithmic([], 0, 1, "bytes", "size")(0) == 0
+    flat = linear([0, 7], 10, 110, "count", "n")
+    assert flat(0) == 10 and flat.ticks[0] == 0
+    assert linear([], 0, 1, "count", "n").ticks
+    apart = spread([10, 11, 50], 15, 0, 100)
+    assert apart[1] - apart[0] >= 15 and apart == sorted(apart)
+
+
+def test_plot_draws_what_was_measured(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    figure = result().plot(tmp_path / "pareto.png")
+    assert (tmp_path / "pareto.png").read_bytes().startswith(b"\x89PNG")
+    said = {text.get_text() for text in figure.axes[0].texts}
+    assert said == {"proposal", "current", "zarr-python auto", "netCDF-C default"}
+    assert "time of an access" in figure.axes[0].get_ylabel()
+    single = only(Layout((100,), None, "none"), (1000,), {"one": "[i]"})
+    assert pareto(single, tmp_path / "one.svg").axes
+    assert matplotlib.rcParams["font.size"] == matplotlib.rcParamsDefault["font.size"]
+
+
+def test_plot_without_matplotlib_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingPackageError, match="pip install matplotlib") as caught:
+        result().plot()
+    assert isinstance(caught.value, ImportError)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    if not (CHROMIUM and DRIVER):
+        pytest.skip("no Chromium with its driver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+def test_in_a_browser_it_draws_asks_no_network_and_answers(browser, tmp_path):
+    hostile = result(variable=HOSTILE, why=(HOSTILE,))
+    path = hostile.report(tmp_path / "report.html")
+    browser.get_log("performance")
+    browser.get(path.as_uri())
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert asked and all(url.startswith(("file:", "data:", "about:", "chrome")) for url in asked)
+    assert "alert(1)" in browser.find_element("css selector", "h1").text
+
+    point = browser.find_element("css selector", "#pareto g.mark[aria-label^='proposal']")
+    browser.execute_script("arguments[0].focus()", point)
+    tip = browser.find_element("css selector", "#tip")
+    assert tip.is_displayed() and "5.30 ms" in tip.text
+
+    theme = browser.find_element("css selector", "#theme")
+    dark = "return getComputedStyle(document.body).backgroundColor"
+    before = browser.execute_script(dark)
+    for _ in range(2):
+        browser.execute_script("arguments[0].click()", theme)
+    assert browser.execute_script(dark) != before
+    assert len(browser.find_elements("css selector", ".command button")) == 2
+    for width in (1400, 390):
+        metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        wide = browser.execute_script("return document.documentElement.scrollWidth")
+        assert wide <= width, f"the page is {wide} wide at {width}"
+
+
+def test_without_a_script_the_drawings_are_there(browser, tmp_path):
+    path = result(rows=(replace(result().best, write=about(1e9)),)).report(tmp_path / "report.html")
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(path.as_uri())
+        assert len(browser.find_elements("css selector", "svg.chart")) == 5
+        assert browser.find_element("css selector", "#theme").is_displayed() is False
+        assert browser.find_elements("css selector", "#pareto g.mark title")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
