@@ -27,10 +27,10 @@ from tune_gain import gain
 from tune_grid import Field, Measured, exhaustive, leaders
 from tune_state import State
 
-from tessarray.tune.layout import Layout
-from tessarray.tune.search import TRIAL_SHARE
-from tessarray.tune.target import Scratch, parse_store
-from tessarray.tune.tuning import tune
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.search import TRIAL_SHARE
+from tessarray.tuner.target import Scratch, parse_store
+from tessarray.tuner.tuning import tune
 
 ROOT = Path(__file__).resolve().parents[1]
 RACED = 5

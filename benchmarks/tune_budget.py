@@ -17,7 +17,7 @@ from bars import peak
 
 import tessarray
 from tessarray.conversion.size import parse_size
-from tessarray.tune.tuning import tune
+from tessarray.tuner.tuning import tune
 from tessarray_bench.data import make
 from tessarray_bench.model import Data
 

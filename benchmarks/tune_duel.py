@@ -17,9 +17,9 @@ import numpy as np
 from tune_grid import Field
 
 import tessarray
-from tessarray.tune.layout import Layout
-from tessarray.tune.queries import QueryClass
-from tessarray.tune.trial import Trial
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.queries import QueryClass
+from tessarray.tuner.trial import Trial
 
 DRAWS = 8
 LARGE_DRAWS = 3  # where the array is larger than WHOLE_BYTES

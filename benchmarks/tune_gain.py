@@ -12,8 +12,8 @@ from typing import Any
 from tune_duel import duel, geometric_mean, stored_size
 from tune_grid import Field
 
-from tessarray.tune.baselines import BLOSC2, H5PY, NETCDF, ZARR, defaults
-from tessarray.tune.layout import Layout
+from tessarray.tuner.baselines import BLOSC2, H5PY, NETCDF, ZARR, defaults
+from tessarray.tuner.layout import Layout
 
 __all__ = ["LABELS", "gain", "gains"]
 
@@ -25,7 +25,7 @@ DRAWS = 4
 
 def gain(field: Field, ours: Layout, weights: Mapping[str, float], seconds: float) -> dict[str, Any]:
     """Seconds and sizes of the proposal and of the four, with their own codecs and with the proposal's."""
-    from tessarray.tune.trial import Trial
+    from tessarray.tuner.trial import Trial
 
     shape, dtype = field.values.shape, field.values.dtype
     own = defaults(shape, dtype)

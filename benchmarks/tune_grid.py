@@ -20,17 +20,17 @@ import numpy as np
 from tune_cases import Case
 
 import tessarray
-from tessarray.tune import probe
-from tessarray.tune.baselines import ZARR, defaults
-from tessarray.tune.constraints import Constraints
-from tessarray.tune.layout import Layout
-from tessarray.tune.queries import QueryClass, parse_queries
-from tessarray.tune.search import PROBE_SLACK
-from tessarray.tune.shapes import LARGEST_CHUNK, SMALLEST_CHUNK
-from tessarray.tune.source import SAMPLE_BYTES, Sample, open_subject
-from tessarray.tune.space import Space
-from tessarray.tune.target import Scratch
-from tessarray.tune.trial import WRITE_BYTES, Ground, Trial
+from tessarray.tuner import probe
+from tessarray.tuner.baselines import ZARR, defaults
+from tessarray.tuner.constraints import Constraints
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.queries import QueryClass, parse_queries
+from tessarray.tuner.search import PROBE_SLACK
+from tessarray.tuner.shapes import LARGEST_CHUNK, SMALLEST_CHUNK
+from tessarray.tuner.source import SAMPLE_BYTES, Sample, open_subject
+from tessarray.tuner.space import Space
+from tessarray.tuner.target import Scratch
+from tessarray.tuner.trial import WRITE_BYTES, Ground, Trial
 
 SELECTIONS = 4
 REPEATS = 2

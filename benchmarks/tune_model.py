@@ -13,9 +13,9 @@ from tune_state import State
 
 import tessarray
 from tessarray import stores
-from tessarray.tune.expected import expected_chunks, touch
-from tessarray.tune.layout import Layout
-from tessarray.tune.queries import Box, selection_of
+from tessarray.tuner.expected import expected_chunks, touch
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.queries import Box, selection_of
 
 __all__ = ["BAND", "REMOTE", "chart", "check_counts", "errors", "pairs"]
 

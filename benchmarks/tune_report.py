@@ -12,7 +12,7 @@ from tune_model import REMOTE, pairs, within
 from tune_state import State
 
 from tessarray.conversion.size import format_size
-from tessarray.tune.layout import Layout
+from tessarray.tuner.layout import Layout
 
 __all__ = ["page"]
 

@@ -30,7 +30,7 @@ RUST_LAYERS = [
     "tessarray-python",
     "tessarray-fuzz",
 ]
-PYTHON_LAYERS = ["conversion", "collection", "tune", "bench", "demo", "cli"]
+PYTHON_LAYERS = ["conversion", "collection", "tuner", "bench", "demo", "cli"]
 API = -1  # every other module
 BENCH = "tessarray_bench"
 BENCH_ADAPTER = f"{BENCH}.systems.tessarray"

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     )
     from tessarray.conversion import convert
     from tessarray.recording import record
-    from tessarray.tune.explain import explain
+    from tessarray.tuner.explain import explain
+    from tessarray.tuner.tuning import tune
 
 __all__ = [
     "Array",
@@ -90,6 +91,7 @@ __all__ = [
     "save_array",
     "save_group",
     "stores",
+    "tune",
 ]
 
 _OF_COLLECTIONS = {
@@ -118,9 +120,13 @@ def __getattr__(name: str) -> Any:
 
         return record
     if name == "explain":
-        from tessarray.tune.explain import explain
+        from tessarray.tuner.explain import explain
 
         return explain
+    if name == "tune":
+        from tessarray.tuner.tuning import tune
+
+        return tune
     raise AttributeError(f"module 'tessarray' has no attribute {name!r}")
 
 

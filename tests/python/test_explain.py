@@ -14,9 +14,9 @@ from test_cli import run, tessarray_command
 import tessarray
 from tessarray.errors import InvalidArgumentError, InvalidTypeError, SelectionError
 from tessarray.stores import RecordStore, ThrottleStore
-from tessarray.tune.errors import UntunableError
-from tessarray.tune.explain import Cause, Explanation
-from tessarray.tune.explain.picked import pick
+from tessarray.tuner.errors import UntunableError
+from tessarray.tuner.explain import Cause, Explanation
+from tessarray.tuner.explain.picked import pick
 
 BZ2 = {"name": "numcodecs.bz2", "configuration": {"level": 9}}
 TRIES = 3  # on a busy machine one run may be disturbed

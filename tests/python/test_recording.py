@@ -16,8 +16,8 @@ from support import in_new_process
 
 import tessarray
 from tessarray.errors import InvalidArgumentError
-from tessarray.tune.errors import AccessError
-from tessarray.tune.log import queries_from_log, read_log
+from tessarray.tuner.errors import AccessError
+from tessarray.tuner.log import queries_from_log, read_log
 
 HEADER = '{"format": "tessarray-log/1"}\n'
 

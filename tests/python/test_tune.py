@@ -16,12 +16,12 @@ import pytest
 
 import tessarray
 from tessarray.conversion.errors import SourceNotFoundError
-from tessarray.tune.errors import AccessError, ConstraintError, LayoutFileError, UntunableError
-from tessarray.tune.layout import Layout, layout_of
-from tessarray.tune.proving import prove
-from tessarray.tune.result import TuneResult
-from tessarray.tune.source import Sample, open_subject
-from tessarray.tune.tuning import tune
+from tessarray.tuner.errors import AccessError, ConstraintError, LayoutFileError, UntunableError
+from tessarray.tuner.layout import Layout, layout_of
+from tessarray.tuner.proving import prove
+from tessarray.tuner.result import TuneResult
+from tessarray.tuner.source import Sample, open_subject
+from tessarray.tuner.tuning import tune
 
 MIXED = {"map": ("[t, :, :]", 0.5), "series": ("[:, y, x]", 0.5)}
 

@@ -13,9 +13,9 @@ import tessarray
 from tessarray.cli.main import main
 from tessarray.conversion.errors import ConversionError, LayoutError, OptionError
 from tessarray.conversion.layout_file import codec_arguments, read_layout
-from tessarray.tune.applying import apply
-from tessarray.tune.errors import LayoutFileError
-from tessarray.tune.layout import Layout
+from tessarray.tuner.applying import apply
+from tessarray.tuner.errors import LayoutFileError
+from tessarray.tuner.layout import Layout
 
 SHAPE = (30, 20, 25)
 RNG = np.random.default_rng(5)

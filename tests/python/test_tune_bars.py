@@ -24,9 +24,9 @@ import tune_model
 import tune_report
 import tune_state
 
-from tessarray.tune.baselines import ZARR
-from tessarray.tune.layout import Layout
-from tessarray.tune.target import Scratch, parse_store
+from tessarray.tuner.baselines import ZARR
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.target import Scratch, parse_store
 
 OURS, OTHER = Layout((4, 4), None, "none"), Layout((2, 8), None, "zstd:1")
 

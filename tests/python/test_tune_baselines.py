@@ -12,7 +12,7 @@ import pytest
 from support import ROOT, scaled
 
 import tessarray
-from tessarray.tune.baselines import (
+from tessarray.tuner.baselines import (
     BLOSC2,
     H5PY,
     NETCDF,
@@ -22,8 +22,8 @@ from tessarray.tune.baselines import (
     netcdf_chunks,
     zarr_chunks,
 )
-from tessarray.tune.blosc2_shapes import Caches, blosc2_shapes
-from tessarray.tune.errors import UntunableError
+from tessarray.tuner.blosc2_shapes import Caches, blosc2_shapes
+from tessarray.tuner.errors import UntunableError
 
 BLOSC2_PYTHON = ROOT / ".bench" / "peers" / "bin" / "python"
 TYPES = ("int8", "int16", "float32", "float64", "complex128")
@@ -175,7 +175,7 @@ def test_arrays_without_elements_are_refused(shape):
 
 
 def test_the_rules_need_none_of_the_libraries():
-    source = Path(tessarray.__file__).parent / "tune"
+    source = Path(tessarray.__file__).parent / "tuner"
     for name in ("baselines", "blosc2_shapes"):
         text = (source / f"{name}.py").read_text(encoding="utf-8")
         assert not any(f"import {other}" in text for other in ("zarr", "h5py", "netCDF4", "blosc2\n"))

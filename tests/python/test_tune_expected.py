@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import tessarray
 from tessarray import stores
-from tessarray.tune.expected import LOCAL, expected_chunks, expected_touched, touch, touched
-from tessarray.tune.layout import Layout
-from tessarray.tune.queries import parse_queries, selection_of
+from tessarray.tuner.expected import LOCAL, expected_chunks, expected_touched, touch, touched
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.queries import parse_queries, selection_of
 
 
 @given(st.data())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessarray.errors import TessarrayError
-from tessarray.tune.prices import PRESETS, PriceError, bill, monthly, parse_prices
+from tessarray.tuner.prices import PRESETS, PriceError, bill, monthly, parse_prices
 
 GIB = 1 << 30
 TEXT = "storage=0.023/GB-month,get=0.0004/1000,put=0.005/1000,egress=0.09/GB"

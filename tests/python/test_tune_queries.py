@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessarray.tune.errors import AccessError
-from tessarray.tune.queries import parse_access, parse_queries, parse_template
+from tessarray.tuner.errors import AccessError
+from tessarray.tuner.queries import parse_access, parse_queries, parse_template
 
 SHAPE = (24, 90, 180)
 DIMS = ("time", "lat", "lon")

@@ -14,11 +14,11 @@ import pytest
 from tune_support import SHAPE, about, result, row
 
 from tessarray.errors import MissingPackageError
-from tessarray.tune.layout import Layout
-from tessarray.tune.plotting import pareto
-from tessarray.tune.report import page
-from tessarray.tune.report.svg import Markup, element, linear, logarithmic, spread
-from tessarray.tune.result import Estimate, TuneResult
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.plotting import pareto
+from tessarray.tuner.report import page
+from tessarray.tuner.report.svg import Markup, element, linear, logarithmic, spread
+from tessarray.tuner.result import Estimate, TuneResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -208,7 +208,7 @@ def test_the_colours_are_those_of_the_benchmark():
     def colours(text):
         return re.findall(r"(--[\w-]+): ?([^;]+);", text.split("* { box-sizing")[0])
 
-    ours = (resources.files("tessarray.tune.report") / "page.css").read_text(encoding="utf-8")
+    ours = (resources.files("tessarray.tuner.report") / "page.css").read_text(encoding="utf-8")
     theirs = resources.files("tessarray_bench.report") / "page" / "page.css"
     assert colours(ours) == colours(theirs.read_text(encoding="utf-8"))
 

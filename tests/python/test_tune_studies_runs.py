@@ -14,12 +14,12 @@ from support import SHARED_DATA
 
 import tessarray
 from tessarray.cli import tune_studies
-from tessarray.tune import studies
-from tessarray.tune.errors import AccessError, ConstraintError, LayoutFileError, UntunableError
-from tessarray.tune.expected import expected_chunks
-from tessarray.tune.layout import Layout, layout_of
-from tessarray.tune.prices import PriceError
-from tessarray.tune.result import Estimate
+from tessarray.tuner import studies
+from tessarray.tuner.errors import AccessError, ConstraintError, LayoutFileError, UntunableError
+from tessarray.tuner.expected import expected_chunks
+from tessarray.tuner.layout import Layout, layout_of
+from tessarray.tuner.prices import PriceError
+from tessarray.tuner.result import Estimate
 
 ACCESS = {"map": ("[t, :, :]", 0.5), "series": ("[:, y, x]", 0.5)}
 SHAPE = (24, 48, 64)

@@ -8,29 +8,29 @@ import numpy as np
 import pytest
 
 import tessarray
-from tessarray.tune.errors import TuneError
-from tessarray.tune.layout import Layout
-from tessarray.tune.result import Estimate
-from tessarray.tune.source import open_subject
-from tessarray.tune.studies import Study
-from tessarray.tune.studies.chunk_shapes import LAYOUTS, QUERIES
-from tessarray.tune.studies.chunk_words import chunk_meaning
-from tessarray.tune.studies.codec_speed import BLOCK, CHECKSUMS
-from tessarray.tune.studies.codec_speed import COLUMNS as CODECS
-from tessarray.tune.studies.codec_words import codec_meaning
-from tessarray.tune.studies.memory_use import COLUMNS as MEMORY
-from tessarray.tune.studies.memory_use import formula
-from tessarray.tune.studies.memory_words import memory_meaning
-from tessarray.tune.studies.model import FORMAT, Column, Table, mean_estimate, ratio_estimate
-from tessarray.tune.studies.money import COLUMNS as MONEY
-from tessarray.tune.studies.money_words import money_meaning
-from tessarray.tune.studies.sampling import take
-from tessarray.tune.studies.stage_shares import COLUMNS as STAGES
-from tessarray.tune.studies.stage_words import stage_meaning
-from tessarray.tune.studies.usual import ladder_of_layouts, sharded, usual_classes
-from tessarray.tune.studies.worker_scaling import COLUMNS as WORKS
-from tessarray.tune.studies.worker_scaling import SIZES, growing, region_shape
-from tessarray.tune.studies.worker_words import stop_at, worker_meaning, worth_from
+from tessarray.tuner.errors import TuneError
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.result import Estimate
+from tessarray.tuner.sampling import take
+from tessarray.tuner.source import open_subject
+from tessarray.tuner.studies import Study
+from tessarray.tuner.studies.chunk_shapes import LAYOUTS, QUERIES
+from tessarray.tuner.studies.chunk_words import chunk_meaning
+from tessarray.tuner.studies.codec_speed import BLOCK, CHECKSUMS
+from tessarray.tuner.studies.codec_speed import COLUMNS as CODECS
+from tessarray.tuner.studies.codec_words import codec_meaning
+from tessarray.tuner.studies.memory_use import COLUMNS as MEMORY
+from tessarray.tuner.studies.memory_use import formula
+from tessarray.tuner.studies.memory_words import memory_meaning
+from tessarray.tuner.studies.model import FORMAT, Column, Table, mean_estimate, ratio_estimate
+from tessarray.tuner.studies.money import COLUMNS as MONEY
+from tessarray.tuner.studies.money_words import money_meaning
+from tessarray.tuner.studies.stage_shares import COLUMNS as STAGES
+from tessarray.tuner.studies.stage_words import stage_meaning
+from tessarray.tuner.studies.usual import ladder_of_layouts, sharded, usual_classes
+from tessarray.tuner.studies.worker_scaling import COLUMNS as WORKS
+from tessarray.tuner.studies.worker_scaling import SIZES, growing, region_shape
+from tessarray.tuner.studies.worker_words import stop_at, worker_meaning, worth_from
 
 MIB = 1 << 20
 

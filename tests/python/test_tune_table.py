@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 from tune_support import SHAPE, about, result, row
 
-from tessarray.tune.layout import Layout
-from tessarray.tune.result import Estimate
-from tessarray.tune.table import show
-from tessarray.tune.wording import (
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.result import Estimate
+from tessarray.tuner.table import show
+from tessarray.tuner.wording import (
     byte_text,
     count_text,
     digits,

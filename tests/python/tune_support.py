@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tessarray.tune.layout import Layout
-from tessarray.tune.result import CodecFigures, Estimate, Row, TuneResult, WorkerFigures
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.result import CodecFigures, Estimate, Row, TuneResult, WorkerFigures
 
 SHAPE = (365, 180, 360)
 QUERIES = {"map": ["[t, :, :]", 0.5], "series": ["[:, y, x]", 0.4], "box": ["[:30, :64, :64]", 0.1]}

@@ -10,7 +10,7 @@ from tessarray.conversion.size import parse_size
 
 def run(address: str, selection: str, limit: str, as_json: bool) -> None:
     """Read a selection, and print why it takes as long as it does."""
-    from tessarray.tune.explain import explain
+    from tessarray.tuner.explain import explain
 
     found = explain(open_array(address), parse_selection(selection), limit=parse_size(limit))
     print_json(found.document()) if as_json else print(found)

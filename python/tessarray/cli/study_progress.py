@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tessarray.tune.events import Event
+    from tessarray.tuner.events import Event
 
 __all__ = ["Progress"]
 

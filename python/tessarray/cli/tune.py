@@ -13,7 +13,7 @@ from tessarray.cli.output import console, print_json
 from tessarray.cli.tune_studies import register
 
 if TYPE_CHECKING:
-    from tessarray.tune import TuneResult
+    from tessarray.tuner import TuneResult
 
 RUN = "run"
 DEFAULT_OUT = Path("layout.json")
@@ -97,7 +97,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     from tessarray.cli.tune_live import live
-    from tessarray.tune import tune
+    from tessarray.tuner import tune
 
     with live(not no_progress and not as_json) as listener:
         result = tune(
@@ -141,7 +141,7 @@ def rerun(
     as_json: Json = False,
 ) -> None:
     from tessarray.cli.tune_live import live
-    from tessarray.tune.proving import prove
+    from tessarray.tuner.proving import prove
 
     with live(not no_progress and not as_json) as listener:
         proof = prove(layout, src, budget=budget, seed=seed, progress=listener)
@@ -163,7 +163,7 @@ def finish(
     if as_json:
         print_json(result.document())
     else:
-        from tessarray.tune.table import show
+        from tessarray.tuner.table import show
 
         show(result, console(), saved=saved, every=every)
     if apply is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from tessarray.tune.events import Event, Listener
+    from tessarray.tuner.events import Event, Listener
 
 PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
 
@@ -54,7 +54,7 @@ def picture(event: Event) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from tessarray.tune.events import STAGES
+    from tessarray.tuner.events import STAGES
 
     stages = Text()
     at = STAGES.index(event.stage) if event.stage in STAGES else 0

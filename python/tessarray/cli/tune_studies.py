@@ -57,7 +57,7 @@ def chunks(
     store: Store = "local", scratch: Scratch = None, threads: Threads = None, seed: Seed = 0, plot: Plot = None,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    from tessarray.tune import studies
+    from tessarray.tuner import studies
 
     _run(
         lambda told: studies.chunks(
@@ -77,7 +77,7 @@ def codecs(
     budget: Annotated[str, _budget("20s")] = "20s", store: Store = "memory", scratch: Scratch = None,
     threads: Threads = None, seed: Seed = 0, plot: Plot = None, as_json: Json = False,
 ) -> None:  # fmt: skip
-    from tessarray.tune import studies
+    from tessarray.tuner import studies
 
     names = [name.strip() for name in readers.split(",") if name.strip()] if readers else None
     _run(
@@ -94,7 +94,7 @@ def workers(
     store: Store = "local", scratch: Scratch = None, threads: Threads = None, seed: Seed = 0, plot: Plot = None,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    from tessarray.tune import studies
+    from tessarray.tuner import studies
 
     _run(
         lambda told: studies.workers(
@@ -110,7 +110,7 @@ def memory(
     store: Store = "local", scratch: Scratch = None, threads: Threads = None, seed: Seed = 0, plot: Plot = None,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    from tessarray.tune import studies
+    from tessarray.tuner import studies
 
     _run(
         lambda told: studies.memory(
@@ -129,7 +129,7 @@ def cost(
     store: Store = "memory", scratch: Scratch = None, threads: Threads = None, seed: Seed = 0, plot: Plot = None,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    from tessarray.tune import studies
+    from tessarray.tuner import studies
 
     _run(
         lambda told: studies.cost(
@@ -147,7 +147,7 @@ def where(
     scratch: Scratch = None, threads: Threads = None, seed: Seed = 0, plot: Plot = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     from tessarray.cli.selection import parse_selection
-    from tessarray.tune import studies
+    from tessarray.tuner import studies
 
     index = None if selection is None else parse_selection(selection)
     _run(
@@ -162,8 +162,8 @@ def _run(study: Callable[[Any], Any], plot: Path | None, as_json: bool) -> None:
     """Run a study with its progress on stderr, then print it, and write its chart."""
     from tessarray.cli.output import console, print_json
     from tessarray.cli.study_progress import Progress
-    from tessarray.tune.studies.plots import check_path
-    from tessarray.tune.studies.render import render
+    from tessarray.tuner.studies.plots import check_path
+    from tessarray.tuner.studies.render import render
 
     if plot is not None:
         check_path(plot)

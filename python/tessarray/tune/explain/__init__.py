@@ -1,9 +1,0 @@
-"""Why is this read slow: what it touches, where its time goes, the cause, and the layout that would cure it."""
-
-from __future__ import annotations
-
-from tessarray.tune.explain.causes import Cause
-from tessarray.tune.explain.result import Diagnosis, Explanation
-from tessarray.tune.explain.run import explain
-
-__all__ = ["Cause", "Diagnosis", "Explanation", "explain"]

@@ -1,0 +1,106 @@
+"""Hard limits that every proposal keeps, and what they say where none can."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tessarray.conversion.size import format_size
+from tessarray.tuner.errors import ConstraintError
+from tessarray.tuner.layout import Layout
+
+__all__ = ["Constraints", "memory_of"]
+
+GROWTH_PARTS = 8
+CODEC_BYTES = 200 << 10  # what a codec takes for itself, a worker
+ZSTD_BYTES = 1300 << 10  # zstd's encoder
+Work = Literal["read", "write", "change"]
+
+
+def memory_of(layout: Layout, itemsize: int, workers: int, ratio: float = 1.0, work: Work = "write") -> int:
+    """Peak bytes above the values of a `read`, a `write` of whole objects, or a `change` of parts of them.
+
+    With w workers (one more where there are several, since a finished piece waits to be taken up), a chunk of c bytes
+    of values and e encoded, and an object of s bytes encoded: read w (c + e), write w (c + e + s), change
+    w (c + e + 2 s), and what codecs take for themselves. `tessarray tune memory` measures it. `ratio`: raw over stored.
+    """
+    held = workers + (workers > 1)
+    chunk = math.prod(layout.chunks) * itemsize
+    unit = math.prod(layout.unit) * itemsize / ratio
+    objects = {"read": 0, "write": 1, "change": 2}[work]
+    encoder = ZSTD_BYTES if "zstd" in layout.codec else CODEC_BYTES
+    own = CODEC_BYTES + (encoder if objects else 0)
+    return round(held * (chunk + chunk / ratio + objects * unit) + workers * own)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """max_files: objects of the array. max_shard: bytes of values in one object. memory: peak bytes above the values,
+    and of the tuner itself. max_stored: bytes of the whole array on disk. append_axis: the axis that grows, by
+    `append_length` at a time: objects along it divide that, so that an append writes new objects only; without a length
+    they are at most an eighth of the axis. sharding: whether shards may be used.
+    """
+
+    max_files: int = 10_000
+    max_shard: int = 256 << 20
+    memory: int = 4 << 30
+    append_axis: int | None = None
+    append_length: int | None = None
+    sharding: bool = True
+
+    def problem(
+        self, layout: Layout, shape: Sequence[int], itemsize: int, workers: int, ratio: float = 1.0
+    ) -> str | None:
+        """Why a layout is not allowed; `None` where it is. Stored bytes are not looked at: they are measured."""
+        unit = math.prod(layout.unit) * itemsize
+        if unit > self.max_shard:
+            return f"an object of {format_size(unit)}, more than {format_size(self.max_shard)}"
+        files = layout.files(tuple(shape))
+        if files > self.max_files:
+            return f"{files:,} files, more than {self.max_files:,}"
+        memory = memory_of(layout, itemsize, workers, ratio)
+        if memory > self.memory:
+            return f"{format_size(memory)} of memory, more than {format_size(self.memory)}"
+        if self.append_axis is not None:
+            along, extent = layout.unit[self.append_axis], shape[self.append_axis]
+            if self.append_length is not None and self.append_length % along:
+                return (
+                    f"objects of {along} along the axis that grows, for appends of {self.append_length}: "
+                    f"an append would rewrite what is there"
+                )
+            if self.append_length is None and along > max(extent // GROWTH_PARTS, 1):
+                return f"objects of {along} along the axis that grows, which has {extent} now"
+        if layout.shards is not None and not self.sharding:
+            return "shards, which the readers do not know"
+        return None
+
+    def check(self, shape: Sequence[int], itemsize: int, workers: int) -> None:
+        """Raises `ConstraintError`, with what to change, where the limits contradict each other for this array."""
+        nbytes = math.prod(shape) * itemsize
+        held = workers + (workers > 1)
+        largest = min(self.max_shard, self.memory // held)
+        for name, value in (
+            ("max-files", self.max_files),
+            ("max-shard", self.max_shard),
+            ("memory", self.memory),
+        ):
+            if value < 1:
+                raise ConstraintError(f"{name}: expected 1 or more, found {value}")
+        if self.append_axis is not None and not -len(shape) <= self.append_axis < len(shape):
+            raise ConstraintError(
+                f"append-axis: the array has {len(shape)} dimensions, found axis {self.append_axis}"
+            )
+        if largest < itemsize:
+            raise ConstraintError(
+                f"limits: not even one element of {itemsize} bytes fits in max-shard and memory"
+            )
+        if nbytes / largest > self.max_files:
+            need = math.ceil(nbytes / self.max_files)
+            raise ConstraintError(
+                f"limits: {format_size(nbytes)} in at most {self.max_files:,} files need objects of "
+                f"{format_size(need)} or more, but max-shard and memory allow {format_size(largest)}: allow "
+                f"{math.ceil(nbytes / largest):,} files, or objects of {format_size(need)} and memory of "
+                f"{format_size(need * 2 * held)}"
+            )

@@ -1,0 +1,106 @@
+"""Ranking layouts by the cost model: thousands of shapes by a rough count, the best with every sharding and codec."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tessarray.tuner.board import Board
+from tessarray.tuner.costs import CostModel
+from tessarray.tuner.expected import expected_chunks
+from tessarray.tuner.layout import Layout
+from tessarray.tuner.objectives import score_of
+from tessarray.tuner.shapes import LARGEST_CHUNK
+from tessarray.tuner.space import Space
+from tessarray.tuner.trial import Ground
+
+__all__ = ["Ranked", "Ranking", "designs"]
+
+# Predicted score, layout, Optuna's parameters of it; ascending.
+Ranked = list[tuple[float, Layout, dict[str, Any]]]
+
+SHAPES_KEPT = 80
+SHARDINGS_KEPT = 3
+DESIGNS = 10
+PREDICTED_DRAWS = 2
+CHUNK_SECONDS = 6e-6  # of handling a chunk, before anything is measured
+BYTE_SECONDS = 2e-10  # of moving a byte
+
+
+class Ranking:
+    """Predicts scores of layouts for one array, objective and target."""
+
+    def __init__(self, model: CostModel, space: Space, ground: Ground, board: Board) -> None:
+        self.model, self.space, self.ground, self.board = model, space, ground, board
+
+    def ranked(self, shapes: Sequence[tuple[int, ...]], most: int = SHAPES_KEPT) -> Ranked:
+        """Layouts with the best `most` of these chunks, and with chunks that are what a class selects; best first.
+
+        Every sharding of a shape is looked at with one codec, the best of them with the others too.
+        """
+        kept = dict.fromkeys([*self.selected(), *sorted(shapes, key=self.rough)[:most]])
+        first, *others = self.space.codecs
+        found: Ranked = []
+        for chunks in kept:
+            plain = [(self.score(one), one, params) for one, params in self.space.variants(chunks, [first])]
+            plain.sort(key=lambda one: one[0])
+            found += plain
+            for _, layout, params in plain[:SHARDINGS_KEPT]:
+                for codec in others:
+                    other = replace(layout, codec=codec)
+                    found.append((self.score(other), other, params | {"codec": codec}))
+        found.sort(key=lambda one: one[0])
+        return found
+
+    def selected(self) -> list[tuple[int, ...]]:
+        """Chunks that are exactly what a class selects, where such a chunk is not too large."""
+        size = self.ground.dtype.itemsize
+        extents = dict.fromkeys(one.extents for one in self.ground.classes)
+        return [
+            one for one in extents if math.prod(one) * size <= LARGEST_CHUNK and self.space.fits_ladder(one)
+        ]
+
+    def score(self, layout: Layout) -> float:
+        """What the objective would make of a layout, by the model and the probed codec; infinite where it is too large.
+
+        Once layouts with the codec were stored, their best ratio counts, not that of the probe's blocks.
+        """
+        figures = self.model.figures(layout)
+        seconds = self.model.weighted(self.ground.classes, self.ground.boxes, layout, PREDICTED_DRAWS)
+        measured = self.board.ratio(layout.codec)
+        stored = math.prod(self.ground.shape) * self.ground.dtype.itemsize / (measured or figures.ratio)
+        if measured is not None and self.board.too_large(stored):
+            return math.inf
+        return score_of(self.board.objective, seconds, stored, figures.encode)
+
+    def rough(self, chunks: tuple[int, ...]) -> float:
+        """Seconds of an access by expected chunks alone: cheap enough for thousands of shapes."""
+        target, threads = self.model.target, self.model.threads
+        figures = self.model.codecs[self.space.codecs[0]]
+        nbytes = math.prod(chunks) * self.ground.dtype.itemsize
+        cost = nbytes / figures.decode + nbytes / figures.ratio * BYTE_SECONDS + CHUNK_SECONDS
+        total = 0.0
+        for one in self.ground.classes:
+            count = expected_chunks(one.extents, self.ground.shape, chunks)
+            seconds = count * cost / min(threads, max(count, 1))
+            if target.remote:
+                # Shards join neighbours, so a row of chunks is about one request.
+                rows = count ** (1 - 1 / max(len(chunks), 1))
+                seconds += count * nbytes / figures.ratio / target.bandwidth
+                seconds += math.ceil(rows / target.concurrency) * target.first_byte
+            total += one.weight * seconds
+        return total
+
+
+def designs(ranked: Ranked) -> list[Layout]:
+    """Layouts to fit the model on: from the best to poor ones, so that both ends are known; one without shards."""
+    if not ranked:
+        return []
+    places = np.unique((np.linspace(0, 1, DESIGNS) ** 2 * (len(ranked) - 1)).astype(int))
+    chosen = [ranked[int(place)][1] for place in places]
+    plain = next((layout for _, layout, _ in ranked if layout.shards is None), None)
+    return list(dict.fromkeys([chosen[0], *([plain] if plain else []), *chosen[1:]]))

@@ -1,0 +1,101 @@
+"""A study on the terminal: its tables, then what they mean."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from tessarray.tuner.result import Estimate
+from tessarray.tuner.studies.model import Cell, Column, Study, Table
+from tessarray.tuner.wording import UNITS, digits, figure, money_text, printable, sizes, unit_of
+
+__all__ = ["as_text", "cell_text", "render"]
+
+WIDTH = 160
+LEFT = ("text", "mark")
+KEY = "ranges are 95 % intervals; ~ is predicted or counted, not measured; 1 kB is 1000 B"
+
+
+def render(study: Study) -> RenderableType:
+    """All of a study."""
+    where = f"{study.source}:{study.variable}" if study.variable else study.source
+    head = Text.assemble(
+        (study.title, "bold"), f"\n{printable(where)}  {sizes(study.shape)} {study.dtype}, "
+        f"{digits(study.seconds)} s"
+    )  # fmt: skip
+    parts: list[RenderableType] = [head]
+    parts += [_table(table, study) for table in study.tables]
+    parts += [
+        _lines(name, lines)
+        for name, lines in (("What it means", study.meaning), ("Notes", study.notes))
+        if lines
+    ]
+    parts.append(Text(f"\n{KEY}", style="dim"))
+    return Group(*parts)
+
+
+def as_text(study: Study, width: int = WIDTH) -> str:
+    """The same as plain text of at most `width` columns."""
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, highlight=False).print(render(study))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _table(table: Table, study: Study) -> RenderableType:
+    found = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for column in table.columns:
+        heading: Any = Text(column.name)
+        found.add_column(heading, justify="left" if column.kind in LEFT else "right", overflow="fold")
+    currency = str(study.facts.get("currency", ""))
+    shown = [table.rows[number] for number in table.brief] or table.rows
+    for row in shown:
+        found.add_row(
+            *(
+                Text(cell_text(cell, column, currency))
+                for cell, column in zip(row, table.columns, strict=True)
+            )
+        )
+    parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), found]
+    if len(shown) < len(table.rows):
+        parts.append(Text(f"and {len(table.rows) - len(shown)} more rows, which --json has", style="dim"))
+    return Group(*parts)
+
+
+def _lines(head: str, lines: tuple[str, ...]) -> RenderableType:
+    return Group(Text(f"\n{head}", style="bold"), *(Text(f"  {printable(line)}") for line in lines))
+
+
+def cell_text(cell: Cell, column: Column, currency: str = "") -> str:
+    """A cell as people read it."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, str):
+        return printable(cell)
+    if column.kind == "mark":
+        return "yes" if cell else ""
+    if not isinstance(cell, Estimate):
+        return _value(float(cell), column.kind, currency)
+    text = ("" if cell.measured else "~") + _value(cell.value, column.kind, currency)
+    if cell.low == cell.high or not cell.measured:
+        return text
+    factor = unit_of(column.kind, cell.value)[0] if column.kind in UNITS else 1.0
+    if column.kind == "share":
+        return f"{text} ({cell.low * 100:.0f}–{cell.high * 100:.0f})"
+    return f"{text} ({digits(cell.low / factor)}–{digits(cell.high / factor)})"
+
+
+def _value(value: float, kind: str, currency: str) -> str:
+    if kind == "money":
+        return money_text(value, currency)
+    if kind == "share":
+        return f"{value * 100:.0f} %"
+    if kind == "bits":
+        return f"{value:.2f}"
+    if kind == "count":
+        return f"{value:,.0f}" if value >= 100 or value == int(value) else digits(value)
+    return figure(kind, value)
