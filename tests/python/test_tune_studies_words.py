@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tessarray
+from tessarray.tuner.constraints import memory_of
 from tessarray.tuner.errors import TuneError
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.result import Estimate
@@ -20,7 +21,6 @@ from tessarray.tuner.studies.codec_speed import BLOCK, CHECKSUMS
 from tessarray.tuner.studies.codec_speed import COLUMNS as CODECS
 from tessarray.tuner.studies.codec_words import codec_meaning
 from tessarray.tuner.studies.memory_use import COLUMNS as MEMORY
-from tessarray.tuner.studies.memory_use import formula
 from tessarray.tuner.studies.memory_words import memory_meaning
 from tessarray.tuner.studies.model import FORMAT, Column, Table, mean_estimate, ratio_estimate
 from tessarray.tuner.studies.money import COLUMNS as MONEY
@@ -160,7 +160,7 @@ def memory_table(factor: float) -> Table:
     for layout, cut in ((Layout((64, 64), None, "none"), "c"), (Layout((64, 64), (4096, 1024), "none"), "s")):
         for workers in (1, 4):
             for work in ("write", "read", "change"):
-                told = 100 * formula(layout, 4, 1.0, workers, work)
+                told = 100 * memory_of(layout, 4, workers, 1.0, work)
                 peak = told * factor
                 rows.append(
                     (cut, 16384, layout.unit[0] * layout.unit[1] * 4, 1.0, workers, work, peak, told, factor)
@@ -178,12 +178,12 @@ def test_memory_says_whether_the_formula_holds():
 
 def test_the_formula_of_memory_grows_with_workers_chunks_and_shards():
     plain, shard = Layout((100,), None, "none"), Layout((100,), (10_000,), "none")
-    own = 0.2e6
-    assert formula(plain, 10, 1.0, 1, "read") == pytest.approx(2_000 + own)
-    assert formula(shard, 10, 1.0, 1, "read") == pytest.approx(2_000 + own)
-    assert formula(shard, 10, 2.0, 1, "write") == pytest.approx(1_000 + 500 + 50_000 + 2 * own)
-    assert formula(shard, 10, 2.0, 1, "change") == pytest.approx(1_000 + 500 + 100_000 + 2 * own)
-    assert formula(plain, 10, 1.0, 4, "read") == pytest.approx(5 * 2_000 + 4 * own)
+    own = 200 << 10
+    assert memory_of(plain, 10, 1, 1.0, "read") == pytest.approx(2_000 + own)
+    assert memory_of(shard, 10, 1, 1.0, "read") == pytest.approx(2_000 + own)
+    assert memory_of(shard, 10, 1, 2.0, "write") == pytest.approx(1_000 + 500 + 50_000 + 2 * own)
+    assert memory_of(shard, 10, 1, 2.0, "change") == pytest.approx(1_000 + 500 + 100_000 + 2 * own)
+    assert memory_of(plain, 10, 4, 1.0, "read") == pytest.approx(5 * 2_000 + 4 * own)
 
 
 def test_cost_names_the_cheapest_against_what_there_is():
