@@ -15,7 +15,7 @@ import tessarray
 from tessarray.cli.app import app
 
 CUBE = np.arange(24 * 16 * 16, dtype="i4").reshape(24, 16, 16) * 7 % 1000
-COMMANDS = "convert info tree read check copy demo codecs version".split()
+COMMANDS = "convert info tree read explain check copy demo codecs version".split()
 
 
 def tessarray_command(*arguments):
