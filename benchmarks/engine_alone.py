@@ -34,11 +34,23 @@ def limit(scale: float, repeats: int) -> list[Line]:
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     rates = {name.strip(): rate for name, rate in re.findall(r"^([a-z: ]+?) +([0-9.]+)$", done.stdout, re.M)}
     found: list[Line] = []
-    for verb, parts in (("write", "gather + encode + file creation"), ("read", "file read + decode + scatter")):
-        share, most = re.findall(rf"^{verb} reaches +([0-9.]+) of [^(]*\(([0-9.]+) GB/s\)", done.stdout, re.M)[0]
+    for verb, parts in (
+        ("write", "gather + encode + file creation"),
+        ("read", "file read + decode + scatter"),
+    ):
+        share, most = re.findall(
+            rf"^{verb} reaches +([0-9.]+) of [^(]*\(([0-9.]+) GB/s\)", done.stdout, re.M
+        )[0]
         ours = rates["engine: " + ("write" if verb == "write" else "read all")]
         found.append(
-            (f"limit, sharded: {verb}", f"{ours} GB/s", f"{parts}: {most} GB/s", share, "0.75", float(share) >= 0.75)
+            (
+                f"limit, sharded: {verb}",
+                f"{ours} GB/s",
+                f"{parts}: {most} GB/s",
+                share,
+                "0.75",
+                float(share) >= 0.75,
+            )
         )
     return found
 

@@ -27,6 +27,7 @@ from typing import Any
 
 import engine_alone
 from engine_rows import DOUBLE, OURS, PLAIN, RIVALS, STREAM, STREAMERS, Bar, bars, scaling, workloads
+
 from tessarray_bench.cli.run import Request, execute
 from tessarray_bench.model import Workload
 from tessarray_bench.results_file import save
@@ -43,7 +44,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", action="append", default=[], metavar="PATTERN", help="of workloads: 'planes*'")
+    parser.add_argument(
+        "--rows", action="append", default=[], metavar="PATTERN", help="of workloads: 'planes*'"
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="of the data; 1 is what the bars are for")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--systems", help="rivals, by commas (default: all that are here)")
@@ -84,7 +87,12 @@ def measure(given: argparse.Namespace) -> None:
     for name, part in engine_alone.PARTS.items():
         if wanted(name):
             alone[name] = part(given.scale, given.repeats)
-    document = earlier(given.json) or {"format": "tessarray-bench/1", "rows": [], "systems": {}, "workloads": {}}
+    document = earlier(given.json) or {
+        "format": "tessarray-bench/1",
+        "rows": [],
+        "systems": {},
+        "workloads": {},
+    }
     save(document | {"alone": alone}, given.json)
 
 
@@ -143,7 +151,9 @@ def rows_of(document: Document, workload: str, step: str, system: str) -> list[d
 
 def figures_of(document: Document, bar: Bar, system: str) -> list[float]:
     rows = rows_of(document, bar.workload, bar.step, system)
-    return [row["wall"] / row_calls(row) if bar.figure == "wall" else row["latency"][bar.figure] for row in rows]
+    return [
+        row["wall"] / row_calls(row) if bar.figure == "wall" else row["latency"][bar.figure] for row in rows
+    ]
 
 
 def row_calls(row: dict[str, Any]) -> int:
@@ -261,9 +271,19 @@ def memory(document: Document, found: dict[str, Found]) -> Iterator[Line]:
         if bar.step == "read all":
             most, what = 1.05 * row.nbytes + 64 * MIB, "output + 5 % + 64 MiB"
         else:
-            most, what = max(0.1 * row.nbytes, workers * size + 64 * MIB), "0.1 × data, workers × shard + 64 MiB"
+            most, what = (
+                max(0.1 * row.nbytes, workers * size + 64 * MIB),
+                "0.1 × data, workers × shard + 64 MiB",
+            )
         share = f"{peak / MIB:.0f} of {row.nbytes / MIB:.0f} MiB of data"
-        yield (f"memory, {bar.name}", share, what, f"{peak / most:.2f} of it", f"{most / MIB:.0f} MiB", met(peak <= most))
+        yield (
+            f"memory, {bar.name}",
+            share,
+            what,
+            f"{peak / most:.2f} of it",
+            f"{most / MIB:.0f} MiB",
+            met(peak <= most),
+        )
 
 
 def processor(document: Document, found: dict[str, Found]) -> Iterator[Line]:
@@ -278,7 +298,14 @@ def processor(document: Document, found: dict[str, Found]) -> Iterator[Line]:
             ours, theirs = used(row.bar.ours), used(row.best)
             share = ours / theirs if theirs else 0.0
             name = f"processor time, {row.bar.name}"
-            yield (name, time(ours), f"{row.best} {time(theirs)}", f"{share:.2f}", "at most 0.8", met(share <= 0.8))
+            yield (
+                name,
+                time(ours),
+                f"{row.best} {time(theirs)}",
+                f"{share:.2f}",
+                "at most 0.8",
+                met(share <= 0.8),
+            )
 
 
 def alone(document: Document) -> Iterator[Line]:
@@ -292,7 +319,14 @@ def alone(document: Document) -> Iterator[Line]:
             if count in (2, 16) and 1 in rates:
                 gain, least = rates[1] / seconds, 1.8 if count == 2 else 0.7 * 16
                 times = f"1: {time(rates[1])}"
-                yield (f"{step}, {count} workers over 1", time(seconds), times, f"{gain:.2f}", f"{least:g}", met(gain >= least))
+                yield (
+                    f"{step}, {count} workers over 1",
+                    time(seconds),
+                    times,
+                    f"{gain:.2f}",
+                    f"{least:g}",
+                    met(gain >= least),
+                )
     for lines in document.get("alone", {}).values():
         for name, ours, what, ratio, bar, good in lines:
             yield (name, ours, what, ratio, bar, "" if good is None else met(good))

@@ -38,7 +38,9 @@ class Bar:
     figure: str = "wall"  # or "p50", "p99": of the calls of a step
     rivals: tuple[str, ...] = RIVALS
     ours: str = PLAIN
-    whole: bool = False  # all of the data, in one or in large calls: memory, processor time and the limit count
+    whole: bool = (
+        False  # all of the data, in one or in large calls: memory, processor time and the limit count
+    )
 
 
 def workloads(scale: float) -> list[Workload]:
