@@ -57,7 +57,7 @@ def limit(scale: float, repeats: int) -> list[Line]:
 
 def growth(scale: float, repeats: int) -> list[Line]:
     """Time per byte of a sharded array of 0.1 to 8 GB, and what a selection of 10^6 inner chunks takes."""
-    sizes = [round(planes * scale) for planes in (64, 512, 4096)]  # of 2 MiB each
+    sizes = sorted({max(round(planes * scale), 1) for planes in (64, 512, 4096)})  # of 2 MiB each
     times = {n: child("grow", n) for n in sizes if n * PLANE * 1.6 < available()}
     found: list[Line] = []
     first = times[sizes[0]]

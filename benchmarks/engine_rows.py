@@ -23,7 +23,7 @@ STREAMERS = (*RIVALS, "acquire-zarr")
 IMAGE = (256, 1024, 1024)
 SHARD, CHUNK = (128, 256, 256), (32, 32, 32)
 PLANES = 20  # of an axis, in each repeat
-SMALL = 200  # elements, and rows, in each repeat
+SMALL = 100  # elements, and rows, in each repeat
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def workloads(scale: float) -> list[Workload]:
         "chunked": Layout(clipped((128, 128, 128), shape), None, Codec()),
     }
     queries = (
-        Query("read all", "[:, :, :]", 3),
+        Query("read all", "[:, :, :]", 2),
         Query("100 cubes", "[:32, :32, :32]", 100),
         Query("element", "[i, j, k]", SMALL),
         Query("row of 100", "[i, j, :100]", SMALL),

@@ -16,6 +16,7 @@ mod plan;
 mod session;
 mod spec;
 mod target;
+mod verified;
 
 pub use appender::Appender;
 pub use array::{Array, Finding, FindingKind};

@@ -2,8 +2,10 @@
 
 use crate::array::{Array, Part};
 use crate::error::{ArrayError, Result};
-use tessarray_buffer::{Dims, InputView, Strides, c_strides, copy_strided, zeroed_in_large_pages};
-use tessarray_grid::Odometer;
+use tessarray_buffer::{
+    Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided, zeroed_in_large_pages,
+};
+use tessarray_grid::{Odometer, Selection};
 
 /// Chunks of no fewer bytes are tiles; smaller ones are gathered again when they are encoded, which their size makes
 /// cheap, so that taking a frame is one copy of a few long runs.
@@ -114,6 +116,8 @@ pub(super) struct Layer {
     pub begin: u64,
     /// Rows in it.
     pub filled: u64,
+    /// Where its rows were to lie in the array, where it was tried to store them.
+    tried: Option<u64>,
     tiles: Vec<Vec<u8>>,
 }
 
@@ -123,7 +127,7 @@ impl Layer {
             let len = bytes(&tile.shape, frames.item) as usize;
             zeroed_in_large_pages(len).unwrap_or_else(|| vec![0; len])
         });
-        Self { begin, filled: 0, tiles: tiles.collect() }
+        Self { begin, filled: 0, tried: None, tiles: tiles.collect() }
     }
 
     pub(super) fn is_full(&self, frames: &Frames) -> bool {
@@ -152,8 +156,38 @@ impl Layer {
         rows
     }
 
-    /// Appends the rows to the array.
-    pub(super) fn store(&self, array: &Array, frames: &Frames) -> Result<()> {
+    /// Appends the rows to the array, and forgets them. An attempt that was reported as failed may have been made all the
+    /// same, where a network lost the answer: then there is nothing left to do.
+    pub(super) fn store(&mut self, array: &Array, frames: &Frames) -> Result<()> {
+        if !self.is_stored(array, frames)? {
+            self.append(array, frames)?;
+        }
+        (self.filled, self.tried) = (0, None);
+        Ok(())
+    }
+
+    fn is_stored(&self, array: &Array, frames: &Frames) -> Result<bool> {
+        let Some(start) = self.tried else { return Ok(false) };
+        array.refresh()?;
+        if array.shape()[frames.axis] < start.saturating_add(self.filled) {
+            return Ok(false);
+        }
+        for (tile, memory) in frames.tiles.iter().zip(&self.tiles) {
+            let (mut origin, mut shape) = (tile.origin.clone(), tile.shape.clone());
+            (origin[frames.axis], shape[frames.axis]) = (start, self.filled);
+            let mut found = memory.clone();
+            // SAFETY: the first `filled` rows of memory like the tile's, which is borrowed for as long as the view.
+            let view =
+                unsafe { OutputView::from_raw(found.as_mut_ptr(), &shape, &tile.strides, frames.item) };
+            array.read_into(&Selection::region(&origin, &shape), &view, &Arena::new())?;
+            if found != *memory {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn append(&mut self, array: &Array, frames: &Frames) -> Result<()> {
         let mut extent = frames.shape.clone();
         extent[frames.axis] = self.filled;
         let parts: Vec<Part<'_>> = frames
@@ -169,6 +203,9 @@ impl Layer {
                 Part { origin: tile.origin.clone(), input }
             })
             .collect();
-        array.append_parts(frames.axis, &extent, &parts).map(|_| ())
+        let mut tried = None;
+        let done = array.append_parts(frames.axis, &extent, &parts, |start| tried = Some(start));
+        self.tried = tried;
+        done.map(|_| ())
     }
 }

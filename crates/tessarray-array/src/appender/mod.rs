@@ -97,11 +97,6 @@ impl Appender {
         Ok(())
     }
 
-    /// Rows that were taken and are not stored yet.
-    pub fn pending(&self) -> u64 {
-        self.queue.pending()
-    }
-
     /// The thread is the parent's, where this is the child of a fork.
     fn here(&self) -> Result<()> {
         if self.process == std::process::id() {

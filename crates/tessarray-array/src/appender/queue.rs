@@ -146,12 +146,6 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    pub(super) fn pending(&self) -> u64 {
-        let state = self.lock();
-        let waiting = state.full.iter().chain(&state.filling).map(|layer| layer.filled).sum::<u64>();
-        waiting + if state.busy { self.frames.rows() } else { 0 }
-    }
-
     /// The thread.
     pub(super) fn work(&self) {
         let _ending = Ending(self);
@@ -175,7 +169,6 @@ impl Queue {
             state.busy = false;
             match stored {
                 Ok(()) => {
-                    layer.filled = 0;
                     if state.layers > self.most {
                         state.layers -= 1;
                     } else {

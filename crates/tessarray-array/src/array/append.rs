@@ -30,19 +30,34 @@ impl Array {
     /// Costs one read and one write of the metadata, and the write of the touched objects.
     pub fn append(&self, axis: usize, input: &InputView<'_>, arena: &Arena) -> Result<u64> {
         let origin = Dims::from_elem(0, input.shape().len());
-        self.append_boxes(axis, input.shape(), &[Part { origin, input: input.clone() }], arena)
+        let part = Part { origin, input: input.clone() };
+        self.append_boxes(axis, input.shape(), &[part], arena, &mut |_| ())
     }
 
     /// The same for elements of fixed size that lie in boxes of their own: together they make up `extent`, and no two
-    /// share an object.
-    pub(crate) fn append_parts(&self, axis: usize, extent: &[u64], parts: &[Part<'_>]) -> Result<u64> {
-        self.append_boxes(axis, extent, parts, &Arena::new())
+    /// share an object. `begins` is told where they will start, before anything is written.
+    pub(crate) fn append_parts(
+        &self,
+        axis: usize,
+        extent: &[u64],
+        parts: &[Part<'_>],
+        mut begins: impl FnMut(u64),
+    ) -> Result<u64> {
+        self.append_boxes(axis, extent, parts, &Arena::new(), &mut begins)
     }
 
-    fn append_boxes(&self, axis: usize, extent: &[u64], parts: &[Part<'_>], arena: &Arena) -> Result<u64> {
+    fn append_boxes(
+        &self,
+        axis: usize,
+        extent: &[u64],
+        parts: &[Part<'_>],
+        arena: &Arena,
+        begins: &mut dyn FnMut(u64),
+    ) -> Result<u64> {
         let mut done: Option<(u64, State)> = None;
         self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
             let metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
+            begins(check_append(&metadata.shape, axis, extent)?);
             let (start, grown, document) = self.append_under_lock(metadata, axis, extent, parts, arena)?;
             done = Some((start, grown));
             Ok(Update::PutOwned(vec![document]))
