@@ -15,7 +15,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tessarray import codecs, errors, stores
-from tessarray._native import ChunkStream, __version__
+from tessarray._native import ArrayAppender, ChunkStream, __version__
 from tessarray.arrays import Array
 from tessarray.creation import create, create_array, create_group
 from tessarray.errors import TessarrayError
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Array",
+    "ArrayAppender",
     "ChunkStream",
     "Collection",
     "CopyReport",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tessarray import _native
-from tessarray._native import ArrayCore, ChunkStream, Node, Store
+from tessarray._native import ArrayAppender, ArrayCore, ChunkStream, Node, Store
 from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
 from tessarray.dtypes import element
@@ -145,6 +145,27 @@ class Array(ArrayCore):
         if by not in ("shard", "chunk"):
             raise _wrong("by", "'shard' or 'chunk'", by)
         return _native.chunk_stream(self, selection, ordered, prefetch, by == "shard")
+
+    def appender(self, axis: int = 0, *, max_bytes: int = 1 << 28) -> ArrayAppender:
+        """A streaming writer: takes single frames, and appends them in whole rows of chunks, in the background.
+
+        Frames are gathered until a row of chunks (of shards, where there are any) along `axis` is full; then it is
+        encoded by the worker threads and appended as `append` does, data first and metadata last, while further frames
+        are taken. Readers see frames when their row is full, after `flush`, or when the appender is closed, at the end
+        of a `with` block. What is gathered is lost if the process dies before that; everything else is kept.
+
+        At most `max_bytes` are gathered (256 MiB, and no less than two rows of inner chunks); then `append` waits for
+        the writer. Errors of the writer are raised by the next call, and nothing that was taken is dropped.
+
+        >>> import numpy as np, tessarray
+        >>> a = tessarray.create_array({}, shape=(0, 4), chunks=(10, 4), dtype="uint16")
+        >>> with a.appender() as stream:
+        ...     for i in range(25):
+        ...         stream.append(np.full(4, i))
+        >>> a.shape, a[24].tolist()
+        ((25, 4), [24, 24, 24, 24])
+        """
+        return ArrayAppender(self, axis, max_bytes)
 
     def check(self, deep: bool = False) -> list[Finding]:
         """Look for damage in the array's chunks; `deep` decodes each of them."""

@@ -84,6 +84,21 @@ def append_for_ever(path: str, seed: int, pipe: Connection) -> None:
         pipe.send(("rows", array.shape[0]))
 
 
+def stream_for_ever(path: str, seed: int, pipe: Connection) -> None:
+    """Stream single rows, each holding its own number + 1, with a flush now and then; say how many rows it stored."""
+    rng = np.random.default_rng(seed)
+    array = tessarray.open_array(path, mode="r+")
+    rows = array.shape[0]
+    pipe.send(("ready", rows))
+    with array.appender(max_bytes=1 << 16) as stream:
+        while True:
+            for _ in range(int(rng.integers(1, 150))):
+                rows += 1
+                stream.append(np.full(64, rows))
+            stream.flush()
+            pipe.send(("rows", rows))
+
+
 def overwrite_with_a_full_disk(path: str, limit: int, pipe: Connection) -> None:
     """Try to overwrite everything where no file may grow past `limit` bytes; say what came of it."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

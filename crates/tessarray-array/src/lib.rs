@@ -3,6 +3,7 @@
 //! Planners are pure: from metadata and a selection they say which byte ranges of which keys are needed, and into
 //! which part of the output each decodes. One executor runs every plan.
 
+mod appender;
 mod array;
 mod cache;
 mod crew;
@@ -16,7 +17,9 @@ pub mod recording;
 mod session;
 mod spec;
 mod target;
+mod verified;
 
+pub use appender::Appender;
 pub use array::{Array, Finding, FindingKind};
 pub use error::{ArrayError, Result};
 pub use group::{Group, Member, check_store};

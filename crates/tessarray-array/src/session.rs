@@ -4,6 +4,7 @@
 use crate::cache::IndexCache;
 use crate::crew;
 use crate::error::{ArrayError, Result};
+use crate::verified::VerifiedChunks;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -36,6 +37,7 @@ pub(crate) struct Process {
     id: u32,
     pool: std::sync::OnceLock<std::result::Result<ThreadPool, String>>,
     pub(crate) indexes: IndexCache,
+    pub(crate) verified: VerifiedChunks,
 }
 
 /// One [`Process`] for each process that uses the session; a parent's is leaked in the child, never locked.
@@ -82,7 +84,12 @@ impl Drop for PerProcess {
 
 impl Process {
     fn new() -> Self {
-        Self { id: std::process::id(), pool: std::sync::OnceLock::new(), indexes: IndexCache::default() }
+        Self {
+            id: std::process::id(),
+            pool: std::sync::OnceLock::new(),
+            indexes: IndexCache::default(),
+            verified: VerifiedChunks::default(),
+        }
     }
 }
 

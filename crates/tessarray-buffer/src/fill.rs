@@ -14,6 +14,26 @@ pub fn zeroed(len: usize) -> Option<Vec<u8>> {
     }
 }
 
+/// The same for a large buffer that will be filled soon: where the system has large pages, it is asked to use them, since
+/// a fault for each small one costs as much as the copy into it.
+pub fn zeroed_in_large_pages(len: usize) -> Option<Vec<u8>> {
+    let buffer = zeroed(len)?;
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        let skipped = buffer.as_ptr().align_offset(PAGE);
+        let whole = len.saturating_sub(skipped) / PAGE * PAGE;
+        if whole >= 4 << 20 {
+            // SAFETY: the range lies inside the buffer; the advice changes nothing that is in it. It may be refused.
+            let _ = unsafe {
+                let begin = buffer.as_ptr().add(skipped).cast_mut().cast();
+                rustix::mm::madvise(begin, whole, rustix::mm::Advice::LinuxHugepage)
+            };
+        }
+    }
+    Some(buffer)
+}
+
 /// Sets every element of `out` to `element`. `out` is a whole number of elements.
 pub fn fill_with(out: &mut [u8], element: &[u8]) {
     match element {

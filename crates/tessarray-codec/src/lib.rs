@@ -38,7 +38,7 @@ mod vlen;
 mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
-pub use chain::{Blocks, Chain};
+pub use chain::{Blocks, Chain, Known};
 pub use error::{CodecError, Result};
 pub use registry::{AnyCodec, BuildFn, Registry};
 pub use scratch::Scratch;

@@ -89,6 +89,17 @@ pub trait BytesCodec: Debug + Send + Sync {
         None
     }
 
+    /// For checksums: the part of `input` that is the decoded data, where `input` was verified before.
+    fn payload<'a>(&self, _input: &'a [u8]) -> Option<&'a [u8]> {
+        None
+    }
+
+    /// Where the blocks lie in `input`: how many bytes at its beginning any block needs, and exactly the bytes each block
+    /// needs beside them. Only where [`block_len`](Self::block_len) gave a size.
+    fn block_spans(&self, _input: &[u8], _decoded: usize) -> Option<(usize, Vec<Range<usize>>)> {
+        None
+    }
+
     /// Decodes of block `block` (of all, where there are no blocks) the bytes `part` to their places in `out`, which has the
     /// block's bytes; what becomes of the others is left open. `None` where that saves nothing, or a checksum would go
     /// unseen. `decoded` is the whole decoded size.

@@ -108,6 +108,15 @@ impl PyArrayCore {
         memory::as_array(value, self.descr(py)?)
     }
 
+    /// The number of an axis that may be counted from the end.
+    pub fn axis(&self, py: Python<'_>, axis: isize) -> PyResult<usize> {
+        let rank = self.inner.shape().len();
+        let wrapped =
+            if axis < 0 { rank.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
+        let found = wrapped.filter(|&axis| axis < rank);
+        found.ok_or_else(|| invalid(py, format!("axis: expected one of the {rank} axes, found {axis}")))
+    }
+
     /// The stored unit: the shard where there are shards, else the chunk.
     pub fn object_shape(&self) -> Vec<u64> {
         self.inner.shard_shape().unwrap_or_else(|| self.inner.chunk_shape())
@@ -194,12 +203,7 @@ impl PyArrayCore {
         data: &Bound<'py, PyAny>,
         axis: isize,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let rank = self.inner.shape().len();
-        let wrapped =
-            if axis < 0 { rank.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
-        let Some(axis) = wrapped.filter(|&axis| axis < rank) else {
-            return Err(invalid(py, format!("axis: expected one of the {rank} axes, found {axis}")));
-        };
+        let axis = self.axis(py, axis)?;
         let arena = Arena::new();
         let array = self.input(data, &arena)?;
         let added = memory::shape(&array);

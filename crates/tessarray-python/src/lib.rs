@@ -1,6 +1,7 @@
 //! `tessarray._native`: what the Python package calls. One file per noun, no logic; the GIL is released around every
 //! call of the engine.
 
+mod appender;
 mod array;
 mod check;
 mod codec;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::appender::PyArrayAppender;
     #[pymodule_export]
     use crate::array::PyArrayCore;
     #[pymodule_export]

@@ -137,6 +137,15 @@ pub fn whole_view<'a>(array: &'a Bound<'_, PyUntypedArray>) -> InputView<'a> {
     unsafe { InputView::from_raw(data(array), &shape(array), array.strides(), array.dtype().itemsize()) }
 }
 
+/// The same elements with an axis of length one more.
+pub fn with_axis(view: InputView<'_>, axis: usize) -> InputView<'_> {
+    let (mut shape, mut strides) = (Dims::from_slice(view.shape()), Strides::from_slice(view.strides()));
+    shape.insert(axis.min(view.shape().len()), 1);
+    strides.insert(axis.min(view.shape().len()), 0);
+    // SAFETY: an axis of one element reaches no others.
+    unsafe { InputView::from_raw(view.pointer(), &shape, &strides, view.item()) }
+}
+
 /// A whole array as it lies, to read into: new, or looked at by [`check_out`].
 pub fn whole_output<'a>(array: &'a Bound<'_, PyUntypedArray>) -> OutputView<'a> {
     // SAFETY: as in `whole_view`.

@@ -14,6 +14,7 @@ __all__ = ["ADAPTERS", "ArraySpec", "System", "Unsupported", "adapter", "feature
 # Name -> (module of this package, class).
 ADAPTERS: dict[str, tuple[str, str]] = {
     "tessarray": ("tessarray", "Tessarray"),
+    "tessarray-appender": ("tessarray", "TessarrayAppender"),
     "tessarray-pack": ("tessarray_pack", "TessarrayPack"),
     "tessarray-collection": ("tessarray_collection", "TessarrayCollection"),
     "zarr-python": ("zarr_python", "ZarrPython"),

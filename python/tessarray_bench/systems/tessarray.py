@@ -90,3 +90,27 @@ class Tessarray(ZarrGroups):
 
     def facts(self, path: Path) -> dict[str, Any]:
         return zarr_layout.facts(path)
+
+
+class TessarrayAppender(Tessarray):
+    """Frames through the streaming writer: gathered, encoded in the background, all there when it is closed."""
+
+    name = "tessarray-appender"
+    title = "Tessarray, streamed"
+    sources: ClassVar[Mapping[str, str]] = {"appender": "docs/python.md#streams-of-frames"}
+
+    @classmethod
+    def supports(cls, workload: Workload) -> str | None:
+        return None if workload.kind == "append" else "anything but appends: it is Tessarray then"
+
+    def create(self, path: Path, array: ArraySpec) -> Any:
+        return super().create(path, array).appender(axis=0)
+
+    def append(self, handle: Any, values: Any) -> None:
+        handle.append(values)
+
+    def finish(self, handle: Any) -> None:
+        handle.close()
+
+    def facts(self, path: Path) -> dict[str, Any]:
+        return super().facts(path) | {"readers see rows": "when their chunks are full, or at the close"}

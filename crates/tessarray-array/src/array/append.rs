@@ -13,9 +13,15 @@ use crate::documents;
 use crate::error::{ArrayError, Result};
 use crate::execute;
 use tessarray_buffer::{Arena, InputView};
-use tessarray_grid::Selection;
+use tessarray_grid::{Dims, Selection};
 use tessarray_meta::ArrayMetadata;
 use tessarray_store::Update;
+
+/// A box of what is appended: where it begins (the place along the axis does not count), and its elements.
+pub(crate) struct Part<'a> {
+    pub origin: Dims,
+    pub input: InputView<'a>,
+}
 
 impl Array {
     /// Appends `input` along `axis`, and returns where its elements start. All other axes must have the array's
@@ -23,10 +29,36 @@ impl Array {
     ///
     /// Costs one read and one write of the metadata, and the write of the touched objects.
     pub fn append(&self, axis: usize, input: &InputView<'_>, arena: &Arena) -> Result<u64> {
+        let origin = Dims::from_elem(0, input.shape().len());
+        let part = Part { origin, input: input.clone() };
+        self.append_boxes(axis, input.shape(), &[part], arena, &mut |_| ())
+    }
+
+    /// The same for elements of fixed size that lie in boxes of their own: together they make up `extent`, and no two
+    /// share an object. `begins` is told where they will start, before anything is written.
+    pub(crate) fn append_parts(
+        &self,
+        axis: usize,
+        extent: &[u64],
+        parts: &[Part<'_>],
+        mut begins: impl FnMut(u64),
+    ) -> Result<u64> {
+        self.append_boxes(axis, extent, parts, &Arena::new(), &mut begins)
+    }
+
+    fn append_boxes(
+        &self,
+        axis: usize,
+        extent: &[u64],
+        parts: &[Part<'_>],
+        arena: &Arena,
+        begins: &mut dyn FnMut(u64),
+    ) -> Result<u64> {
         let mut done: Option<(u64, State)> = None;
         self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
             let metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
-            let (start, grown, document) = self.append_under_lock(metadata, axis, input, arena)?;
+            begins(check_append(&metadata.shape, axis, extent)?);
+            let (start, grown, document) = self.append_under_lock(metadata, axis, extent, parts, arena)?;
             done = Some((start, grown));
             Ok(Update::PutOwned(vec![document]))
         })?;
@@ -43,11 +75,12 @@ impl Array {
         &self,
         mut metadata: ArrayMetadata,
         axis: usize,
-        input: &InputView<'_>,
+        extent: &[u64],
+        parts: &[Part<'_>],
         arena: &Arena,
     ) -> Result<(u64, State, Vec<u8>)> {
-        let start = check_append(&metadata.shape, axis, input.shape())?;
-        let n = input.shape()[axis];
+        let start = check_append(&metadata.shape, axis, extent)?;
+        let n = extent[axis];
         let argument = |expected: &str| ArrayError::Argument {
             what: format!("append along axis {axis}"),
             expected: expected.into(),
@@ -55,14 +88,18 @@ impl Array {
         };
         let end = start.checked_add(n).filter(|&end| end <= i64::MAX as u64);
         metadata.shape[axis] = end.ok_or_else(|| argument("a length below 2^63"))?;
-        let mut origin = vec![0; metadata.shape.len()];
-        origin[axis] = start;
         let grown = self.state_of(metadata)?;
-        if input.item() != grown.layout.item {
-            return Err(ArrayError::ItemSize { expected: grown.layout.item, found: input.item() });
+        let expected = grown.layout.item;
+        if let Some(part) = parts.iter().find(|part| part.input.item() != expected) {
+            return Err(ArrayError::ItemSize { expected, found: part.input.item() });
         }
-        let selection = Selection::region(&origin, input.shape());
-        execute::write(&self.target(&grown), &selection, input, arena)?;
+        let target = self.target(&grown);
+        self.inner.session.share(parts.len() as u64, |number| {
+            let Part { origin, input } = &parts[number as usize];
+            let mut origin = origin.clone();
+            origin[axis] = start;
+            execute::write(&target, &Selection::region(&origin, input.shape()), input, arena)
+        })?;
         let document = documents::of_array(&grown.metadata, &self.inner.prefix)?.pop();
         Ok((start, grown, document.map(|(_, bytes)| bytes).unwrap_or_default()))
     }

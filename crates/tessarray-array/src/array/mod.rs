@@ -5,6 +5,7 @@ mod check;
 mod open;
 mod resize;
 
+pub(crate) use append::Part;
 pub use check::{Finding, FindingKind};
 pub(crate) use check::{classify, finding};
 

@@ -4,6 +4,7 @@ use super::fill::fill_item;
 use super::transfer::{mark_blocks, scatter, stored_strides, whole_chunk};
 use crate::layout::Layout;
 use crate::plan::{Cell, Picks};
+use std::ops::Range;
 use tessarray_buffer::{Arena, OutputView, Strides};
 use tessarray_codec::{Chain, Result, Scratch};
 
@@ -59,6 +60,24 @@ impl<'a> LeafDecoder<'a> {
         }
         scratch.give(chunk);
         result
+    }
+
+    /// The blocks that a leaf needs, and of each the bytes from the first to the last that it needs; `None` where it needs
+    /// most of the chunk.
+    pub(super) fn needed(&self, cell: &Cell, block: usize) -> Option<Vec<(usize, Range<usize>)>> {
+        if whole_chunk(self.picks, cell, self.chain).is_some() {
+            return None;
+        }
+        let needed = mark_blocks(self.picks, cell, self.chain, &self.strides, self.out.item(), block);
+        let bytes: usize = needed.iter().map(|part| part.end - part.start).sum();
+        let few = bytes * 2 <= self.chain.stored_spec().byte_len();
+        few.then(|| needed.into_iter().enumerate().filter(|(_, part)| !part.is_empty()).collect())
+    }
+
+    /// Puts the elements of a leaf into the output, from a chunk that is decoded where the leaf needs it.
+    pub(super) fn place(&self, cell: &Cell, chunk: &[u8]) {
+        // SAFETY: `chunk` is a whole chunk; leaves have disjoint places.
+        unsafe { scatter(self.picks, cell, self.chain, chunk, &self.strides, self.out) }
     }
 
     /// Decodes only the blocks that are needed, and of those only what is, where that saves enough. `false`: the chain has

@@ -5,6 +5,7 @@ mod encode;
 mod fill;
 mod indexes;
 mod many;
+mod part;
 mod read;
 mod transfer;
 mod write;

@@ -100,10 +100,18 @@ impl Reader<'_> {
     }
 
     fn plain(&self, objects: &[Child]) -> Result<()> {
-        let requests = objects.iter().map(|child| self.request(child)).collect::<Result<Vec<_>>>()?;
+        let mut requests = Vec::with_capacity(objects.len());
+        let mut cells = Vec::with_capacity(objects.len());
+        for child in objects {
+            let request = self.request(child)?;
+            if !self.part(&child.cell, &request.key)? {
+                requests.push(request);
+                cells.push(&child.cell);
+            }
+        }
         let failure = Failure::default();
         self.target.store.read_many(&requests, &|i, answer| {
-            failure.note(self.take(&objects[i].cell, &requests[i].key, answer));
+            failure.note(self.take(cells[i], &requests[i].key, answer));
         });
         failure.into_result()
     }
@@ -125,7 +133,11 @@ impl Reader<'_> {
                 self.decoder.missing(cell);
                 Ok(())
             }
-            Some(blob) => self.decode(cell, key.as_str(), &blob.bytes),
+            Some(blob) => {
+                self.decode(cell, key.as_str(), &blob.bytes)?;
+                self.remember(key, &blob);
+                Ok(())
+            }
         }
     }
 

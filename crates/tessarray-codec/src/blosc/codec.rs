@@ -61,6 +61,10 @@ impl BytesCodec for BloscCodec {
         decode::decode_block(input, decoded, block, out)
     }
 
+    fn block_spans(&self, input: &[u8], decoded: usize) -> Option<(usize, Vec<Range<usize>>)> {
+        decode::block_spans(input, decoded)
+    }
+
     fn decode_part(
         &self,
         input: &[u8],

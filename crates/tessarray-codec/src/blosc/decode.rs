@@ -99,6 +99,25 @@ pub(super) fn decode_part(
     with_scratch(|scratch| block.decode_part(part, out, scratch))
 }
 
+/// The bytes that decoding any block looks at first, and those that each block takes, from the offset of its first stream
+/// to the end of its last. `None` for frames that do not decode in full.
+pub(super) fn block_spans(input: &[u8], decoded: usize) -> Option<(usize, Vec<Range<usize>>)> {
+    let header = Header::read(input).ok().filter(|header| header.nbytes == decoded)?;
+    let blocks = 0..header.blocks();
+    if header.stored {
+        let start = |index: usize| HEADER + index * header.blocksize;
+        return Some((HEADER, blocks.map(|i| start(i)..start(i) + header.block_bytes(i)).collect()));
+    }
+    let base = input.as_ptr() as usize;
+    let span = |index: usize| {
+        let begin = offset(input, HEADER + 4 * index).ok()?;
+        let block = Block::find(&header, input, index).ok()?;
+        let last = block.streams[block.count - 1];
+        Some(begin..last.as_ptr() as usize - base + last.len())
+    };
+    Some((HEADER + 4 * header.blocks(), blocks.map(span).collect::<Option<_>>()?))
+}
+
 /// One block of a frame, its streams found and inside the frame.
 struct Block<'a> {
     header: &'a Header,

@@ -9,8 +9,10 @@ mod blocks;
 mod build;
 mod decode;
 mod encode;
+mod known;
 
 pub use blocks::Blocks;
+pub use known::Known;
 
 use crate::sharding::Sharding;
 use crate::{ArrayCodec, BytesCodec, ChunkSpec, EncodedSize, Serializer};

@@ -171,6 +171,13 @@ impl BytesCodec for Checksum {
     fn verify<'a>(&self, input: &'a [u8]) -> Option<Result<&'a [u8]>> {
         Some(self.data(input))
     }
+
+    fn payload<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
+        match self.location {
+            Location::Start => input.get(SIZE..),
+            Location::End => input.get(..input.len().checked_sub(SIZE)?),
+        }
+    }
 }
 
 #[cfg(test)]

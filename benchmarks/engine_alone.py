@@ -1,0 +1,156 @@
+"""The parts of `engine_bars.py` that need no rival: the share of the machine's limit, growth, the cost of a plan.
+
+Each gives lines: what, ours, what it is compared with, the ratio, the bar, whether it is met (None: it has none).
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tessarray_bench.worker.meter import Calls
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARD, CHUNK = (128, 256, 256), (32, 32, 32)
+PLANE = 1024 * 1024 * 2  # bytes
+
+Line = tuple[str, str, str, str, str, bool | None]
+
+
+def limit(scale: float, repeats: int) -> list[Line]:
+    """`make limit`: what memcpy, the codec and file creation alone can do with the same threads, and our share."""
+    command = ["cargo", "run", "--release", "--quiet", "--package", "tessarray", "--example", "limit"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    rates = {name.strip(): rate for name, rate in re.findall(r"^([a-z: ]+?) +([0-9.]+)$", done.stdout, re.M)}
+    found: list[Line] = []
+    for verb, parts in (
+        ("write", "gather + encode + file creation"),
+        ("read", "file read + decode + scatter"),
+    ):
+        share, most = re.findall(
+            rf"^{verb} reaches +([0-9.]+) of [^(]*\(([0-9.]+) GB/s\)", done.stdout, re.M
+        )[0]
+        ours = rates["engine: " + ("write" if verb == "write" else "read all")]
+        found.append(
+            (
+                f"limit, sharded: {verb}",
+                f"{ours} GB/s",
+                f"{parts}: {most} GB/s",
+                share,
+                "0.75",
+                float(share) >= 0.75,
+            )
+        )
+    return found
+
+
+def growth(scale: float, repeats: int) -> list[Line]:
+    """Time per byte of a sharded array of 0.1 to 8 GB, and what a selection of 10^6 inner chunks takes."""
+    sizes = sorted({max(round(planes * scale), 1) for planes in (64, 512, 4096)})  # of 2 MiB each
+    times = {n: child("grow", n) for n in sizes if n * PLANE * 1.6 < available()}
+    found: list[Line] = []
+    first = times[sizes[0]]
+    for planes, seconds in list(times.items())[1:]:
+        for step in ("write", "read"):
+            ours, theirs = seconds[step] / planes, first[step] / sizes[0]
+            name = f"growth, {step}, {planes * PLANE / 1e9:.1f} GB over {sizes[0] * PLANE / 1e9:.1f}"
+            ratio = ours / theirs
+            rates = (f"{PLANE / per / 1e9:.2f} GB/s" for per in (ours, theirs))
+            found.append((name, *rates, f"{ratio:.2f}", "flat: 1.25", ratio <= 1.25))
+    plan = [child("plan", round(1024 * scale**0.5)) for _ in range(repeats)]
+    seconds = statistics.median(p["seconds"] for p in plan)
+    peak = max(p["peak"] for p in plan) / 1e6
+    chunks = f"{plan[0]['chunks']:.0f} inner chunks, one element of each"
+    found.append(("plan and read of it", f"{seconds:.3f} s", chunks, "", "0.5 s", seconds < 0.5))
+    found.append(("its memory above the result", f"{peak:.0f} MB", chunks, "", "100 MB", peak < 100))
+    return found
+
+
+PARTS: dict[str, Callable[[float, int], list[Line]]] = {"limit": limit, "growth": growth}
+
+
+def available() -> float:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(float(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+
+
+def child(what: str, number: int) -> dict[str, float]:
+    """A measurement in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, __file__, what, str(number)], check=True, capture_output=True, text=True
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def grow(planes: int, folder: Path) -> dict[str, float]:
+    """Writes and reads an array of so many planes whole, three times (one where it is large): the quickest of each."""
+    import tessarray
+
+    rng = np.random.default_rng(1)
+    y, x = np.ogrid[:1024, :1024]
+    block = 64 if planes >= 64 else planes
+    image = np.empty((planes, 1024, 1024), "u2")
+    for start in range(0, planes, block):
+        part = image[start : start + block]
+        np.add(200 + (x + y) // 8, rng.integers(0, 16, part.shape, "u1"), out=part, casting="unsafe")
+    seconds: dict[str, list[float]] = {"write": [], "read": []}
+    for _ in range(3):
+        array = tessarray.create_array(
+            folder / "array.zarr",
+            shape=image.shape,
+            dtype="u2",
+            chunks=CHUNK,
+            shards=SHARD,
+            compressors=["blosc:lz4:5:shuffle", "crc32c"],
+            overwrite=True,
+        )
+        began = time.perf_counter()
+        array[...] = image
+        seconds["write"].append(time.perf_counter() - began)
+    kept = image[:: max(planes // 8, 1)].copy()
+    del image
+    gc.collect()
+    for _ in range(3):
+        began = time.perf_counter()
+        found = array[...]
+        seconds["read"].append(time.perf_counter() - began)
+        assert np.array_equal(found[:: max(planes // 8, 1)], kept)
+        del found
+    return {step: min(values) for step, values in seconds.items()}
+
+
+def plan(side: int, folder: Path) -> dict[str, float]:
+    """One element of each of `side` x `side` inner chunks of (8, 8)."""
+    import tessarray
+
+    side = max(side // 128, 1) * 128
+    values = np.arange(side * side * 64, dtype="u4").astype("u1").reshape(side * 8, side * 8)
+    array = tessarray.create_array(
+        folder / "array.zarr", shape=values.shape, dtype="u1", chunks=(8, 8), shards=(1024, 1024)
+    )
+    array[...] = values
+    calls = Calls("plan")
+    for _ in range(3):
+        with calls:
+            found: Any = array[::8, ::8]
+        assert np.array_equal(found, values[::8, ::8])
+    row = calls.row()
+    return {"seconds": min(calls.walls), "peak": row["peak"] - found.nbytes, "chunks": float(found.size)}
+
+
+if __name__ == "__main__":
+    memory_folder = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="bars-", dir=memory_folder) as made:
+        print(json.dumps({"grow": grow, "plan": plan}[sys.argv[1]](int(sys.argv[2]), Path(made))))

@@ -1,0 +1,116 @@
+//! Appending frame by frame: gathered in memory, stored in the background, a row of chunks (or shards) at a time.
+//!
+//! 1. [`Appender::append`] copies frames into the *layer* that is being filled: as many rows of the axis as an object is
+//!    long, cut into tiles as the array is, so that a chunk is encoded from where its elements were put.
+//! 2. A full layer goes to a queue, and the next one begins. There are only so many; where all are full, `append` waits.
+//! 3. One thread takes the layers in order and appends each as [`Array::append`] does, with the session's workers: data
+//!    first, metadata last. The rows of a layer come to be together; a kill leaves whole layers, and all that `flush` or
+//!    `close` had said to be there.
+//! 4. A layer that cannot be stored goes back to the head of the queue, and nothing is stored any more. The next call
+//!    says why; the one after it, and any `flush` or `close`, tries again. Nothing that was taken is dropped.
+//!
+//! Other appenders may append to the same array: their rows come between the layers of this one.
+
+mod layer;
+mod queue;
+
+use crate::array::Array;
+use crate::error::{ArrayError, Result};
+use layer::Frames;
+use queue::Queue;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use tessarray_buffer::InputView;
+
+/// Takes single frames, or a few, and appends them to an array in whole rows of chunks. Safe to use from many threads;
+/// not in the child of a fork.
+///
+/// Rows are seen by readers when their chunks (shards, where there are any) are full, after [`flush`](Self::flush), or
+/// after [`close`](Self::close). What is gathered is lost where the process dies; and from a last row of chunks that is
+/// not full where the appender is dropped, not closed.
+#[derive(Debug)]
+pub struct Appender {
+    queue: Arc<Queue>,
+    /// Held while frames are taken, so that they keep their order.
+    turn: Mutex<()>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    process: u32,
+}
+
+impl Appender {
+    /// An appender along `axis` of an array whose elements have a fixed size. It gathers up to `max_bytes`, and no less
+    /// than two rows of inner chunks, beside what one [`Array::append`] needs.
+    ///
+    /// # Errors
+    /// An axis that the array has not got, elements of variable length, a thread that cannot be started.
+    pub fn new(array: &Array, axis: usize, max_bytes: usize) -> Result<Self> {
+        let frames = Frames::new(array, axis, max_bytes)?;
+        let queue = Arc::new(Queue::new(array.clone(), frames, max_bytes));
+        let working = Arc::clone(&queue);
+        let thread = Builder::new().name("tessarray-appender".into()).spawn(move || working.work());
+        let thread = thread.map_err(|error| ArrayError::Threads { threads: 1, reason: error.to_string() })?;
+        let thread = Mutex::new(Some(thread));
+        Ok(Self { queue, turn: Mutex::default(), thread, process: std::process::id() })
+    }
+
+    /// Takes the rows of `input`, which has the array's lengths along all other axes; its memory is the caller's again
+    /// when this returns. Costs the copy, and waits only where `max_bytes` are gathered and not yet stored.
+    ///
+    /// # Errors
+    /// Input that does not fit, a closed appender; or what went wrong with rows that were taken before, where something
+    /// did. Nothing is taken then.
+    pub fn append(&self, input: &InputView<'_>) -> Result<()> {
+        self.here()?;
+        let rows = self.queue.frames.check(input)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.queue.ready()?;
+        let mut taken = 0;
+        while taken < rows {
+            let mut layer = self.queue.room();
+            taken += layer.take(&self.queue.frames, input, taken);
+            self.queue.give(layer);
+        }
+        Ok(())
+    }
+
+    /// Stores everything that was taken: when this returns, readers see it. Rows that end inside a row of chunks are
+    /// stored, too, and their chunks are written again with those that follow; so a flush for each frame is slow.
+    ///
+    /// # Errors
+    /// What went wrong; the rows are kept, and `flush` may be called again.
+    pub fn flush(&self) -> Result<()> {
+        self.here()?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.queue.flush()
+    }
+
+    /// Flushes, and takes no more. May be called again, also after it failed.
+    pub fn close(&self) -> Result<()> {
+        self.here()?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.queue.flush()?;
+        self.queue.end();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+        Ok(())
+    }
+
+    /// The thread is the parent's, where this is the child of a fork.
+    fn here(&self) -> Result<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        Err(queue::refusal("to be used by the process that made it", "the child of a fork"))
+    }
+}
+
+impl Drop for Appender {
+    /// Full layers are still stored, in the background; nobody is there to be told of an error.
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            self.queue.end();
+        }
+    }
+}
