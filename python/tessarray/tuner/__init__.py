@@ -1,7 +1,6 @@
 """The tuner: measures an array, how it is read, and its store, and proposes a layout with the trade-offs shown.
 
-`tune` is the main call, which is `tessarray.tune`; `prove` repeats one; `studies` are the parts of a tuning guide on your
-data.
+`tune` is the main call, which is `tessarray.tune`; `prove` repeats one; `studies` are the parts of a tuning guide.
 """
 
 from __future__ import annotations

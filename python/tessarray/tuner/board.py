@@ -76,6 +76,12 @@ class Board:
         """The value of the best; infinite as long as there is none."""
         return math.inf if self.best is None else self._values.get(id(self.best), math.inf)
 
+    def renew(self, trials: Sequence[Trial]) -> None:
+        """Value trials anew that were read again; the first of them is the best."""
+        for trial in trials:
+            self._values[id(trial)] = self.value(trial)
+        self.best = trials[0]
+
     def leaders(self, count: int = KEPT) -> list[Trial]:
         """The best trials, one a layout; where none keeps the size limit, the one that comes nearest to it."""
         distinct: dict[Layout, Trial] = {}

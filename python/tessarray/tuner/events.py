@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["STAGES", "Clock", "Event", "Listener"]
 
-STAGES = ("sample", "calibrate", "codecs", "model", "compare", "search", "race", "workers")
+STAGES = ("sample", "calibrate", "codecs", "model", "compare", "search", "race", "refine", "workers")
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ MOST_PREDICTIONS = 400
 IDLE = 200  # proposals in a row that are known, forbidden or hopeless: the space is exhausted
 SELECTIONS = 4
 HOPELESS = 2.0
-SHARE = 0.74  # of the budget: when this stage ends
+SHARE = 0.72  # of the budget: when this stage ends
 
 
 def optuna_search(search: Search, space: Space, ranked: Ranked) -> None:
@@ -115,7 +115,8 @@ def measured(search: Search, layout: Layout, asked: Any) -> float:
         draws = dict.fromkeys(draws, 1)
         if not search.affords(trial, draws):
             return math.inf
-    trial.prepare(draws)
+    if not trial.prepare(draws, search.patience(trial, draws)):
+        return math.inf
     step = 0
     for number in range(max(draws.values())):
         for one in search.task.classes:

@@ -6,7 +6,8 @@
    other libraries' defaults.
 4. Optuna (TPE) proposes layouts, beginning with the model's best; each is stored and read for real, and pruned early
    where it is behind (Wilcoxon, paired by selection). What the model holds for hopeless is not measured.
-5. The best few race each other in turns, at more places.
+5. The best few race each other in turns, at more places; what is one step from the winner and was not tried is read,
+   and races it, as long as time is left.
 6. The winner is read with 1, 2, 4 ... workers.
 
 Each stage has its share of the budget. Ctrl-C ends the stage and keeps what was measured.
@@ -49,6 +50,7 @@ __all__ = ["FINALISTS", "Found", "Search", "Task"]
 
 DRAWS = 8
 SEARCHED_DRAWS = 2
+PATIENCE = 0.04  # of the budget
 TRIAL_SHARE = 0.012  # of the budget: what storing one layout may take, about
 RACED_DRAWS = 6
 REFERENCE_DRAWS = 4
@@ -59,11 +61,15 @@ SHARES = {
     "codecs": 0.22,
     "model": 0.36,
     "compare": 0.48,
-    "search": 0.74,
-    "race": 0.90,
+    "search": 0.72,
+    "race": 0.82,
+    "refine": 0.88,
+    "last race": 0.92,
     "workers": 0.95,
 }
 FINALISTS = 5
+MOST_STEPS = 6
+STEP_LAYOUTS = 10
 LEAST_DESIGNS = 2
 SHORT = 30.0  # seconds: below such a budget fewer shapes are looked at
 CODECS_RACED = 5
@@ -153,7 +159,8 @@ class Search:
         ranked = self._fit(space)
         self._compare(space)
         optuna_search(self, space, ranked)
-        self._race()
+        self._race(SHARES["race"])
+        self._refine(space)
         self._workers()
 
     def _ground(self, scratch: Scratch) -> None:
@@ -303,7 +310,8 @@ class Search:
         draws = trial.draws or trial.plan(1 if remote else SEARCHED_DRAWS)
         if not self.affords(trial, draws, ceiling):
             return None
-        trial.prepare(draws)
+        if not trial.prepare(draws, self.patience(trial, draws)):
+            return None
         for _ in range(1 if remote else REPEATS):
             for one in self.task.classes:
                 for number in range(min(draws[one.name], SEARCHED_DRAWS)):
@@ -315,6 +323,12 @@ class Search:
         most = ceiling * max(self.ground.trial_seconds, 0.05) * 2
         return trial.cost(draws) <= ceiling * self.ground.write_bytes and trial.store_seconds(draws) <= most
 
+    def patience(self, trial: Trial, draws: Mapping[str, int]) -> float:
+        """Seconds after which storing a trial is given up: three times what was expected, at least a share of all."""
+        if trial.label in self.task.required:
+            return math.inf
+        return max(3 * trial.store_seconds(draws), PATIENCE * self.clock.budget)
+
     def observe(self, trial: Trial) -> None:
         """Give the model the times of a trial."""
         for one in self.task.classes:
@@ -323,7 +337,7 @@ class Search:
                     box, factor = trial.part(one.name, number)
                     self.model.observe(box, trial.layout, float(np.median(times)) / factor)
 
-    def _race(self) -> None:
+    def _race(self, share: float) -> None:
         """Stage 5."""
         finalists = self.board.leaders(FINALISTS)
         self.found.finalists = finalists
@@ -332,20 +346,43 @@ class Search:
         for trial in finalists:
             # More selections than in the search: one place must not decide.
             trial.prepare(trial.plan(most, 4.0 if self.task.target.kind == "local" else 2.0))
-        for one in finalists:
-            one.times.clear()
+            trial.times.clear()
 
         def told(trial: Trial, turn: int) -> None:
             self.board.best = trial
             self.say("race", f"round {turn + 1}, {len(finalists)} layouts in turns")
 
-        seconds = self.clock.until(SHARES["race"])
+        seconds = self.clock.until(share)
         rounds = race(finalists, self.task.classes, seconds, self.rng, told, self.board.value)
         timed = [one for one in finalists if rounds[id(one)]]
         # Those that stayed to the end first, then by what the objective makes of them.
         timed.sort(key=lambda one: (-min(len(rounds[id(one)]), 2 * LEAST_ROUNDS), self.board.value(one)))
         self.found.finalists = timed
-        self.board.best = timed[0]
+        self.board.renew(timed)
+
+    def _refine(self, space: Space) -> None:
+        """As long as time is left: what is one step from the winner and was not tried, raced against it."""
+        for _ in range(MOST_STEPS):
+            winner = self.board.best
+            if winner is None or self.task.target.remote:
+                return
+            tried = {trial.layout for trial in self.board.tried}
+            near = dict.fromkeys(space.from_params(one) for one in space.neighbours(winner.layout))
+            new = [layout for layout in near if layout not in tried and space.allowed(layout)]
+            found = 0
+            for layout in sorted(new, key=self.ranking.score)[:STEP_LAYOUTS]:
+                if self.clock.until(SHARES["refine"]) == 0:
+                    break
+                self.say("refine", layout.text())
+                trial = self.read(Trial(layout, self.ground))
+                if trial is not None:
+                    self.board.note(trial)
+                    found += 1
+            if not found:
+                return
+            self._race(SHARES["last race"])
+            if self.found.finalists[0].layout == winner.layout:
+                return
 
     def _workers(self) -> None:
         """Stage 6."""

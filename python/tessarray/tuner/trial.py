@@ -172,9 +172,13 @@ class Trial:
         chunks = nbytes / (math.prod(self.layout.chunks) * self.ground.dtype.itemsize)
         return self.ground.store_seconds(self.layout.codec, nbytes, chunks)
 
-    def prepare(self, draws: Mapping[str, int]) -> None:
-        """Write the objects that these selections touch; the times of the writes alone are kept."""
+    def prepare(self, draws: Mapping[str, int], seconds: float = math.inf) -> bool:
+        """Write the objects that these selections touch; the times of the writes alone are kept.
+
+        False where it took over `seconds` and was given up; then the trial is closed.
+        """
         ground = self.ground
+        started = time.perf_counter()
         if self.store is None:
             # What a closed trial knew of its objects and times stays known until it is stored anew.
             self.units, self.draws = set(), {}
@@ -183,9 +187,13 @@ class Trial:
             self.array = self.layout.create(quick, ground.shape, ground.dtype, session=ground.session)
         for name, count in draws.items():
             for number in range(count):
+                if time.perf_counter() - started > seconds:
+                    self.close()
+                    return False
                 self._store(self.whole(name, number))
             self.draws[name] = max(self.draws.get(name, 0), count)
         self.stored = max(self.array.nbytes_stored(), 1)
+        return True
 
     def _store(self, whole: Box) -> None:
         """Write the objects of a box that are not there yet: the box around them."""
