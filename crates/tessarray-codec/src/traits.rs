@@ -89,6 +89,15 @@ pub trait BytesCodec: Debug + Send + Sync {
         None
     }
 
+    /// Whether encoding appends a few bytes to what is encoded, and changes nothing of it: then [`seal`](Self::seal) does it
+    /// in place.
+    fn is_seal(&self) -> bool {
+        false
+    }
+
+    /// Encodes in place what `out` holds from `start` on. Only where [`is_seal`](Self::is_seal).
+    fn seal(&self, _out: &mut Vec<u8>, _start: usize) {}
+
     /// For checksums: the part of `input` that is the decoded data, where `input` was verified before.
     fn payload<'a>(&self, _input: &'a [u8]) -> Option<&'a [u8]> {
         None

@@ -38,9 +38,13 @@ impl Chain {
                 Cow::Owned(buffer)
             }
         };
-        let last = self.bytes.len() - 1;
-        for (i, codec) in self.bytes.iter().enumerate() {
-            if i == last {
+        // Checksums at the end need no buffer, and no copy, of their own.
+        let seals = self.bytes.iter().rev().take_while(|codec| codec.is_seal()).count();
+        let (codecs, seals) = self.bytes.split_at(self.bytes.len() - seals);
+        let start = out.len();
+        for (i, codec) in codecs.iter().enumerate() {
+            if i + 1 == codecs.len() {
+                out.reserve(4 * seals.len());
                 codec.encode(&current, out)?;
             } else {
                 let mut next = scratch.empty();
@@ -51,6 +55,11 @@ impl Chain {
                 give(scratch, std::mem::replace(&mut current, Cow::Owned(next)));
             }
         }
+        if codecs.is_empty() {
+            out.reserve(current.len() + 4 * seals.len());
+            out.extend_from_slice(&current);
+        }
+        seals.iter().for_each(|codec| codec.seal(out, start));
         give(scratch, current);
         Ok(())
     }

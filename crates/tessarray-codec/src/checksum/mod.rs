@@ -172,6 +172,15 @@ impl BytesCodec for Checksum {
         Some(self.data(input))
     }
 
+    fn is_seal(&self) -> bool {
+        self.location == Location::End
+    }
+
+    fn seal(&self, out: &mut Vec<u8>, start: usize) {
+        let sum = self.sum.of(out.get(start..).unwrap_or_default());
+        out.extend_from_slice(&sum.to_le_bytes());
+    }
+
     fn payload<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
         match self.location {
             Location::Start => input.get(SIZE..),
