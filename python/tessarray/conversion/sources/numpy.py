@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
 import zipfile
 from pathlib import Path
@@ -13,6 +14,8 @@ from numpy.lib import format as npy_format
 from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 from tessarray.conversion.sources.base import FileSource, contiguous_chunk
+
+FORGOTTEN = 1 << 20  # bytes of a read above which the pages of the file are given back
 
 
 class NpySource(FileSource):
@@ -35,7 +38,13 @@ class NpySource(FileSource):
         return [ArraySpec("", values.shape, values.dtype, chunk=contiguous_chunk(values.shape))]
 
     def read(self, path: str, region: Region) -> NDArray:
-        return np.array(self._values[region])
+        found = np.array(self._values[region])
+        if found.nbytes >= FORGOTTEN:
+            # What was copied need not stay mapped: pages of the file count as memory of this process.
+            mapped = getattr(self._values, "_mmap", None)
+            if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)
+        return found
 
     def close(self) -> None:
         del self._values
