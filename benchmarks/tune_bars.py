@@ -25,6 +25,7 @@ from tune_cases import MIXED, Case, chosen
 from tune_duel import against_best
 from tune_gain import gain
 from tune_grid import Field, Measured, exhaustive, leaders
+from tune_state import PARTS as PARTS_KEPT
 from tune_state import State
 
 from tessarray.tuner.layout import Layout
@@ -65,6 +66,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "tune.json")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where the tables and the chart go")
     parser.add_argument("--resume", action="store_true", help="keep what the file of results has")
+    parser.add_argument(
+        "--keep-grids", action="store_true", help="of the file of results keep the exhaustive searches alone"
+    )
     parser.add_argument("--child", help=argparse.SUPPRESS)
     return parser
 
@@ -116,7 +120,9 @@ def proposal(
         "seconds": time.perf_counter() - started,
         "searched": found.searched,
         "tried": found.calibration.get("tried", found.searched),
-        "predictions": [[one["predicted"], one["measured"]] for one in found.predictions],
+        "predictions": [
+            [float(f"{one[name]:.4g}") for name in ("predicted", "measured")] for one in found.predictions
+        ],
     }
 
 
@@ -250,7 +256,9 @@ def main(given: argparse.Namespace) -> int:
 
         print(json.dumps(child(json.loads(given.child))))
         return 0
-    state = State(given.out, given.resume)
+    state = State(given.out, given.resume or given.keep_grids)
+    if given.keep_grids:
+        state.found |= {name: {} for name in PARTS_KEPT if name != "grids"}
     for name in given.part or [name for name in PARTS if name != "grid"]:
         PARTS[name](given, state)
     return 0

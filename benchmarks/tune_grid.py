@@ -117,7 +117,7 @@ class Field:
         self.ground.encode = {one.codec: one.encode for one in figures}
         # Ratios on blocks are compared with that of zarr-python's codec on the same blocks, or with the limit itself.
         by_codec = {one.codec: one.ratio for one in figures}
-        smallest = min(self.values.nbytes / most_stored, by_codec[auto] / SIZE_LIMIT) * PROBE_SLACK
+        smallest = min(self.values.nbytes / most_stored, by_codec.get(auto, 1.0) / SIZE_LIMIT) * PROBE_SLACK
         figures = [one for one in figures if one.codec in wanted]
         return [one.codec for one in probe.survivors(figures, "read", count, smallest)]
 

@@ -53,5 +53,6 @@ class State:
         self.found[part][name] = value
         partial = self.path.with_name(self.path.name + ".partial")
         partial.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(self.found, indent=1, default=float) + "\n", encoding="utf-8")
+        parts = (f'"{part}": {json.dumps(found, default=float)}' for part, found in self.found.items())
+        partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
         partial.replace(self.path)
