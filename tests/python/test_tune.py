@@ -267,6 +267,12 @@ def test_an_interrupt_gives_the_best_so_far(cube: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("tessarray-tune-*"))
 
 
+def test_a_budget_that_is_too_short_still_gives_a_layout_that_was_measured() -> None:
+    found = tune(field((64, 64, 64)), MIXED, budget=0.02, store="memory")
+    assert found.best.read.measured
+    assert found.best.layout.codec.partition(":")[0] in {"none", "blosc", "zstd"}
+
+
 def test_the_budget_is_kept(cube: Path) -> None:
     """Not to the tenth on a busy machine: but a search may not go on by half."""
     started = time.perf_counter()

@@ -184,11 +184,12 @@ class Search:
         task = self.task
         names = [*probe.CODECS, *(probe.SLOW if task.objective == "size" else ())]
         wanted = probe.readable(names, task.readers)
-        extra = [one.codec for one in task.labelled.values() if one.codec not in wanted]
+        first = [task.labelled[label].codec for label in REFERENCE if label in task.labelled]
+        last = [one.codec for one in task.labelled.values()]
         self.found.codecs = probe.probe(
             self.ground.sample,
-            # Those of the layouts to compare with come first: they set the size limit.
-            dict.fromkeys([*extra, *wanted]),
+            # Those that set the size limit come first, those of other layouts to compare with last.
+            dict.fromkeys([*first, *wanted, *last]),
             self.clock.until(SHARES["codecs"]),
             lambda one: self.say("codecs", one.codec),
         )

@@ -34,6 +34,7 @@ SMALLEST_SAMPLE = 4 << 20
 FIRST_READ = 4 << 20
 PIECES = 3
 TUNABLE = "biufcmM"
+IN_MEMORY = "array in memory"
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def open_subject(src: Any, variable: str | None = None) -> Subject:
         label = path
     else:
         source = _open_object(src)
-        label = source.label
+        label = IN_MEMORY if source.label == "<mapping>" else source.label
         array = src if isinstance(src, tessarray.Array) else None
     try:
         spec = _chosen(source, label, variable)
