@@ -36,7 +36,18 @@ def rows_of(search: Search, found: Found, prices: str | None, accesses: float) -
     rows += [maker.measured(trial, "candidate") for trial in found.finalists[1:]]
     shown = {one.layout for one in rows}
     rest = [trial for trial in search.board.tried if trial.layout not in shown and trial.times]
-    rows += [maker.measured(trial, "candidate") for trial in _front(rest, search)[:MOST_CANDIDATES]]
+    more = _front(rest, search)[:MOST_CANDIDATES]
+    rows += [maker.measured(trial, "candidate") for trial in more]
+    if more:
+        raced = (
+            f"the proposal and candidates 1 to {len(found.finalists) - 1}"
+            if len(found.finalists) > 1
+            else "none"
+        )
+        found.notes.append(
+            f"raced in turns: {raced}; other times are of the search, where a layout is read alone and at fewer places: "
+            f"small differences to them say nothing"
+        )
     return tuple(rows)
 
 
