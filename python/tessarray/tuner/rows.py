@@ -45,7 +45,7 @@ def rows_of(search: Search, found: Found, prices: str | None, accesses: float) -
             else "none"
         )
         found.notes.append(
-            f"raced in turns: {raced}; other times are of the search, where a layout is read alone and at fewer places: "
+            f"raced in turns: {raced}; other times are of the search, where a layout is read alone, at fewer places: "
             f"small differences to them say nothing"
         )
     return tuple(rows)
