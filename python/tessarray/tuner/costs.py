@@ -26,7 +26,8 @@ __all__ = ["CostModel", "block_bytes"]
 # call, object, request, chunk (s); fetched, used (s a byte); segment (s); decode (factor on the probed time); network.
 PRIOR = (3e-6, 8e-6, 2e-6, 3e-6, 1e-10, 3e-10, 1.5e-9, 1.0, 1.0)
 NAMES = ("call", "object", "request", "chunk", "fetched", "used", "segment", "decode", "network")
-PRIOR_WEIGHT = 0.15
+PRIOR_WEIGHT = 0.045
+FITS = 6
 # C-Blosc's block sizes: a factor on the L1 cache by level (8 above), and one stream a byte of an element up to 16.
 LEVELS = {0: 0.25, 1: 0.5, 2: 1, 3: 2, 4: 4, 5: 4}
 MOST_STREAMS = 16
@@ -127,18 +128,16 @@ class CostModel:
         times = np.array([seconds for _, seconds in self.observations])
         rows = terms / times[:, None] * np.array(PRIOR)
         weight = PRIOR_WEIGHT * math.sqrt(len(times) / len(PRIOR))
-        prior = np.eye(len(PRIOR)) * weight * 0.3
-        matrix = np.vstack([rows, prior])
-        wanted = np.concatenate([np.ones(len(times)), np.full(len(PRIOR), weight * 0.3)])
-        factors, _ = nnls(matrix, wanted)
-        for _ in range(5):
+        prior = np.eye(len(PRIOR)) * weight
+        trust = np.ones(len(times))
+        for _ in range(FITS):
+            factors, _ = nnls(
+                np.vstack([rows * trust[:, None], prior]),
+                np.concatenate([trust, np.full(len(PRIOR), weight)]),
+            )
             # Reads that a busy machine held up weigh less: relative errors beyond 50 % count by their root.
             error = np.abs(rows @ factors - 1)
             trust = np.where(error > 0.5, np.sqrt(0.5 / np.maximum(error, 1e-9)), 1.0)
-            factors, _ = nnls(
-                np.vstack([rows * trust[:, None], prior]),
-                np.concatenate([trust, np.full(len(PRIOR), weight * 0.3)]),
-            )
         self.coefficients = factors * np.array(PRIOR)
 
     def described(self) -> dict[str, float]:

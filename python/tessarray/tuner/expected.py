@@ -106,8 +106,8 @@ def touch(
     if layout.shards is None:
         fetched = nchunks * encoded
         return Touch(nchunks, nchunks, nchunks, int(fetched), int(nchunks * raw * share), used, segments)
-    objects = requests = 0
-    fetched = 0.0
+    objects = 0
+    requests = fetched = 0.0
     grid = tuple(s // c for s, c in zip(layout.shards, chunks, strict=True))
     for taken, times in _shards(box, layout.shards, chunks):
         runs, span = _runs(taken, grid, encoded, merging.hole)
@@ -115,7 +115,7 @@ def touch(
         objects += times
         requests += times * (1 + runs * max(math.ceil(span / fits - 1e-9), 1))
         fetched += times * (runs * span + math.prod(grid) * INDEX_ENTRY + INDEX_CHECK)
-    return Touch(objects, nchunks, requests, int(fetched), int(nchunks * raw * share), used, segments)
+    return Touch(objects, nchunks, int(requests), int(fetched), int(nchunks * raw * share), used, segments)
 
 
 @functools.lru_cache(maxsize=CUTS_KEPT)
@@ -137,9 +137,10 @@ def _shards(box: Box, shards: Extents, chunks: Extents) -> tuple[tuple[Extents, 
     )
 
 
-def _runs(taken: Extents, grid: Extents, encoded: float, hole: float) -> tuple[int, float]:
+def _runs(taken: Sequence[float], grid: Extents, encoded: float, hole: float) -> tuple[float, float]:
     """Runs of bytes that a box of `taken` of a shard's `grid` chunks is read as, and the bytes of each."""
-    runs, span, stride = 1, encoded, encoded
+    runs: float = 1
+    span = stride = encoded
     for count, size in zip(reversed(taken), reversed(grid), strict=True):
         if count > 1:
             if runs == 1 and stride - span <= hole:
@@ -155,14 +156,8 @@ def block_share(chunks: Extents, overlap: Sequence[float], itemsize: int, block:
     raw = math.prod(chunks) * itemsize
     if not block or block >= raw:
         return 1.0
-    runs, span, stride = 1.0, float(itemsize), float(itemsize)
-    for count, size in zip(reversed(tuple(overlap)), reversed(chunks), strict=True):
-        if count > 1:
-            if runs == 1 and stride - span <= block:
-                span += (count - 1) * stride
-            else:
-                runs *= count
-        stride *= size
+    # Elements of a chunk lie as chunks of a shard do; a hole within a block costs nothing.
+    runs, span = _runs(overlap, chunks, float(itemsize), block)
     blocks = math.ceil(raw / block)
     share = min(runs * ((span - itemsize) / block + 1), blocks) / blocks
     return share if share < MIN_BLOCKS else 1.0

@@ -12,7 +12,7 @@ from tessarray.tuner.report.svg import logarithmic
 from tessarray.tuner.result import Row, TuneResult
 from tessarray.tuner.wording import printable, titles
 
-__all__ = ["pareto"]
+__all__ = ["STYLE", "pareto"]
 
 MARKERS = {"proposal": "*", "current": "s", "candidate": "o"}
 SIZES = {"proposal": 140, "candidate": 26}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import tessarray
+from tessarray.conversion.layout import grow
 from tessarray.tuner.errors import ConstraintError
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.result import CodecFigures
@@ -84,15 +85,7 @@ def blocks_of(sample: Sample, count: int = BLOCKS, nbytes: int = BLOCK_BYTES) ->
     """Contiguous blocks of about `nbytes`, cube-like, at evenly spread places."""
     values = sample.values
     room = max(nbytes // values.dtype.itemsize, 1)
-    extents = [1] * values.ndim
-    open_axes = [axis for axis in range(values.ndim) if values.shape[axis] > 1]
-    while open_axes:
-        axis = min(open_axes, key=lambda i: (extents[i], -i))
-        grown = min(extents[axis] * 2, values.shape[axis])
-        if math.prod(extents) // extents[axis] * grown > room or grown == extents[axis]:
-            open_axes.remove(axis)
-            continue
-        extents[axis] = grown
+    extents = grow((1,) * values.ndim, values.shape, room)
     found = []
     for i in range(count):
         # A different place along every axis for each block: a Latin square, as far as the axes go.

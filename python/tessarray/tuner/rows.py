@@ -100,12 +100,14 @@ class _Maker:
             requests[one.name] = _mean([found.requests for found in touches])
             fetched[one.name] = _mean([found.fetched for found in touches])
         figures = model.figures(layout)
+        # What limits the size was stored, and its size is that limit: the probe's blocks would say another.
+        ratio = self.search.ratios.get(label, figures.ratio)
         return self._row(
             label,
             layout,
             {one.name: self._estimate(one, layout) for one in self.classes},
             Estimate.predicted(figures.encode),
-            self.search.task.subject.nbytes / figures.ratio,
+            self.search.task.subject.nbytes / ratio,
             requests,
             fetched,
         )

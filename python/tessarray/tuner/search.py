@@ -46,7 +46,7 @@ from tessarray.tuner.space import Space
 from tessarray.tuner.target import Scratch, Target
 from tessarray.tuner.trial import WRITE_BYTES, Ground, Trial
 
-__all__ = ["FINALISTS", "Found", "Search", "Task"]
+__all__ = ["Found", "Search", "Task"]
 
 DRAWS = 8
 SEARCHED_DRAWS = 2
@@ -129,6 +129,9 @@ class Search:
         self.ranking: Ranking
         self.figures: dict[str, CodecFigures] = {}
         self.raced: list[CodecFigures] = []
+        self.ratios: dict[
+            str, float
+        ] = {}  # of labelled layouts that were stored, whether or not they were read
         self._stored: dict[str, Trial] = {}  # labelled layouts that were stored and not read yet
 
     def run(self, scratch: Scratch) -> Found:
@@ -231,6 +234,7 @@ class Search:
             return figures.ratio if figures else 1.0
         trial.prepare(draws)
         self._stored[label] = trial
+        self.ratios[label] = trial.ratio
         return trial.ratio
 
     def _space(self) -> Space:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tessarray.tuner.queries import QueryClass
 
-__all__ = ["SHARD_BYTES", "chunk_shapes", "grown", "ladder"]
+__all__ = ["SHARD_BYTES", "chunk_shapes", "ladder"]
 
 Extents = tuple[int, ...]
 SMALLEST_CHUNK = 2 << 10
@@ -60,20 +60,3 @@ def chunk_shapes(
     if len(kept) > most:
         kept = kept[np.sort(rng.choice(len(kept), most, replace=False))]
     return [tuple(int(n) for n in row) for row in kept]
-
-
-def grown(start: Extents, limit: Extents, room: int, first: Sequence[int]) -> Extents:
-    """Double the shortest axis (those of `first` before all others) up to `limit`, within `room` in all."""
-    extents = list(start)
-    for axes in (list(first), list(range(len(start)))):
-        open_axes = [axis for axis in axes if extents[axis] < limit[axis]]
-        while open_axes:
-            axis = min(open_axes, key=lambda i: (extents[i], -i))
-            longer = min(extents[axis] * 2, limit[axis])
-            if math.prod(extents) // extents[axis] * longer > room:
-                open_axes.remove(axis)
-                continue
-            extents[axis] = longer
-            if longer == limit[axis]:
-                open_axes.remove(axis)
-    return tuple(extents)

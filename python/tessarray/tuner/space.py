@@ -6,12 +6,14 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from tessarray.conversion.layout import even, grow
 from tessarray.tuner.constraints import Constraints
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import QueryClass
-from tessarray.tuner.shapes import SHARD_BYTES, grown, ladder
+from tessarray.tuner.shapes import SHARD_BYTES, ladder
 
 __all__ = ["Space"]
 
@@ -32,12 +34,19 @@ class Space:
     filters: tuple[str, ...] = ()
     ratios: Mapping[str, float] = field(default_factory=dict)  # of codecs, as probed
 
+    @cached_property
+    def _ladders(self) -> list[list[int]]:
+        runs = [
+            {one.extents[axis] for one in self.classes if one.axes[axis].kind == "run"}
+            for axis in range(len(self.shape))
+        ]
+        return [ladder(extent, lengths) for extent, lengths in zip(self.shape, runs, strict=True)]
+
     def ladder(self, axis: int) -> list[int]:
         """The chunk lengths along an axis."""
-        lengths = {one.extents[axis] for one in self.classes if one.axes[axis].kind == "run"}
-        return ladder(self.shape[axis], lengths)
+        return self._ladders[axis]
 
-    @property
+    @cached_property
     def shardings(self) -> list[tuple[int, bool]]:
         """Ways to make shards: (bytes, whether axes that queries take whole are covered first); (0, False): none."""
         sizes = [one for one in SHARD_BYTES if one < self.limits.max_shard] + [self.limits.max_shard]
@@ -63,14 +72,14 @@ class Space:
             if whole_first and any(query.extents[one] * 2 > n for query in self.classes)
         ]  # fmt: skip
         room = max(size // (math.prod(chunks) * self.itemsize), 1)
-        counts = grown((1,) * len(grid), tuple(limit), room, first)
-        even = tuple(
-            count if at == axis else -(-g // -(-g // count))
-            for at, (g, count) in enumerate(zip(grid, counts, strict=True))
+        covered = grow((1,) * len(grid), tuple(limit), room, first)
+        counts = tuple(
+            count if at == axis else even(g, count)
+            for at, (g, count) in enumerate(zip(grid, grow(covered, tuple(limit), room), strict=True))
         )
-        if math.prod(even) == 1:
+        if math.prod(counts) == 1:
             return None
-        return tuple(c * k for c, k in zip(chunks, even, strict=True))
+        return tuple(c * k for c, k in zip(chunks, counts, strict=True))
 
     def allowed(self, layout: Layout) -> bool:
         """Whether a layout keeps the limits."""
@@ -133,7 +142,3 @@ class Space:
     def fits_ladder(self, chunks: Extents) -> bool:
         """Whether Optuna's parameters can say these chunks."""
         return all(length in self.ladder(axis) for axis, length in enumerate(chunks))
-
-    def described(self) -> Mapping[str, Any]:
-        """For reports."""
-        return {"codecs": list(self.codecs), "shardings": len(self.shardings)}

@@ -116,6 +116,7 @@ class Trial:
         self.fetched: dict[str, list[float]] = {}
         self.raw = self.stored = 0
         self.units: set[tuple[int, ...]] = set()  # places of the objects that were written
+        self.held = 0  # elements in them
         self.write_seconds = 0.0
         self.write_rates: list[float] = []  # of every piece
         self.store: Any = None
@@ -181,7 +182,7 @@ class Trial:
         started = time.perf_counter()
         if self.store is None:
             # What a closed trial knew of its objects and times stays known until it is stored anew.
-            self.units, self.draws = set(), {}
+            self.units, self.held, self.draws = set(), 0, {}
             self.store = ground.scratch.store()
             quick = ground.scratch.quick(self.store)
             self.array = self.layout.create(quick, ground.shape, ground.dtype, session=ground.session)
@@ -208,6 +209,10 @@ class Trial:
             )
         )
         self.units.update(missing)
+        self.held += sum(
+            math.prod(min(u, n - at * u) for at, u, n in zip(place, unit, shape, strict=True))
+            for place in missing
+        )
 
     def _write(self, whole: Box) -> None:
         ground = self.ground
@@ -262,14 +267,7 @@ class Trial:
         """Bytes of values over bytes stored, of the objects that were stored."""
         if not self.units:
             return 1.0
-        raw = sum(
-            math.prod(
-                min(u, n - at * u)
-                for at, u, n in zip(place, self.layout.unit, self.ground.shape, strict=True)
-            )
-            for place in self.units
-        )
-        return raw * self.ground.dtype.itemsize / self.stored
+        return self.held * self.ground.dtype.itemsize / self.stored
 
     @property
     def write_rate(self) -> float:

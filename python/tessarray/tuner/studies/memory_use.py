@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
+from tessarray.conversion.layout import grow
 from tessarray.tuner.constraints import Work, memory_of
 from tessarray.tuner.errors import TuneError
 from tessarray.tuner.events import Listener
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.scaling import worker_counts
-from tessarray.tuner.shapes import grown
 from tessarray.tuner.studies.memory_words import memory_meaning
 from tessarray.tuner.studies.model import Cell, Column, Study, Table
 from tessarray.tuner.studies.setting import CODEC, Setting, layout_from, setting
@@ -111,7 +111,7 @@ def _layouts(room: Setting, given: Any, codec: str | None) -> list[Layout]:
     name = codec or (subject.current.codec if subject.current else CODEC)
     ones = (1,) * len(subject.shape)
     for chunk, shard in CUTS:
-        cut = grown(ones, subject.shape, max(chunk // subject.itemsize, 1), ())
+        cut = grow(ones, subject.shape, max(chunk // subject.itemsize, 1))
         objects = sharded(cut, subject.shape, subject.itemsize, shard) if shard else None
         if shard is None or objects is not None:
             found.append(Layout(cut, objects, name))
@@ -166,7 +166,7 @@ def _extent(layout: Layout, shape: Sequence[int], itemsize: int, workers: int) -
     size = volume(tuple((0, n) for n in layout.unit)) * itemsize
     count = max(min(VALUES // max(size, 1), 4 * workers), workers + 1, 2)
     limit = tuple(max(-(-n // u), 1) for n, u in zip(shape, layout.unit, strict=True))
-    counts = list(grown((1,) * len(limit), limit, count, ()))
+    counts = list(grow((1,) * len(limit), limit, count))
     counts[0] = max(counts[0], -(-count * counts[0] // math.prod(counts)))
     return tuple(c * u for c, u in zip(counts, layout.unit, strict=True))
 

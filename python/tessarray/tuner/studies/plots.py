@@ -9,6 +9,7 @@ from typing import Any
 
 from tessarray.errors import MissingPackageError
 from tessarray.tuner.errors import TuneError
+from tessarray.tuner.plotting import STYLE
 from tessarray.tuner.result import Estimate
 from tessarray.tuner.studies.model import Cell, Study
 from tessarray.tuner.wording import unit_of
@@ -16,16 +17,6 @@ from tessarray.tuner.wording import unit_of
 __all__ = ["KINDS", "check_path", "draw"]
 
 KINDS = (".png", ".svg", ".pdf")
-STYLE: Any = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "svg.fonttype": "none",
-}
 COLOURS = ("#1f6f8b", "#d1752b", "#5b8c3a", "#8a5fa8", "#b23a48", "#777777")
 
 

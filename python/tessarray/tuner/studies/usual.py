@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tessarray.conversion.layout import grow
 from tessarray.tuner.baselines import defaults
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import QueryClass, parse_template
-from tessarray.tuner.shapes import grown
 
 __all__ = ["ladder_of_layouts", "sharded", "usual_classes"]
 
@@ -85,11 +85,11 @@ def ladder_of_layouts(
     }
     shapes |= {label: (one.chunks, one.shards) for label, one in defaults(shape, itemsize).items()}
     if len(shape) > 1:
-        slab = grown(ones, (1, *shape[1:]), room(SLAB), tuple(reversed(range(1, len(shape)))))
+        slab = grow(ones, (1, *shape[1:]), room(SLAB))
         shapes["thin slab"] = (slab, None)
         column = (min(shape[0], room(MIDDLE)), *ones[1:])
-        shapes["column"] = (grown(column, shape, room(MIDDLE), ()), None)
-    cubes = {size: grown(ones, shape, room(size), ()) for size in (INNER, MIDDLE, LARGE)}
+        shapes["column"] = (grow(column, shape, room(MIDDLE)), None)
+    cubes = {size: grow(ones, shape, room(size)) for size in (INNER, MIDDLE, LARGE)}
     names = {INNER: "small cube", MIDDLE: "middle cube", LARGE: "large cube"}
     shapes |= {names[size]: (cube, None) for size, cube in cubes.items()}
     shapes["small cubes in shards"] = (cubes[INNER], sharded(cubes[INNER], shape, itemsize))
@@ -102,7 +102,7 @@ def ladder_of_layouts(
 def sharded(chunks: Extents, shape: Extents, itemsize: int, size: int = SHARD) -> Extents | None:
     """Shards of whole chunks of about `size` bytes; None where one would be a single chunk."""
     grid = tuple(-(-n // c) for n, c in zip(shape, chunks, strict=True))
-    counts = grown((1,) * len(grid), grid, max(size // (math.prod(chunks) * itemsize), 1), ())
+    counts = grow((1,) * len(grid), grid, max(size // (math.prod(chunks) * itemsize), 1))
     if math.prod(counts) == 1:
         return None
     return tuple(c * k for c, k in zip(chunks, counts, strict=True))
