@@ -1,6 +1,6 @@
 //! The three kinds of codec (Zarr v3 core, "Codecs"): array to array, array to bytes, bytes to bytes.
 
-use crate::{ChunkSpec, NamedConfig, Result};
+use crate::{ChunkSpec, NamedConfig, Pieces, Result};
 use std::fmt::Debug;
 use std::ops::Range;
 use tessarray_buffer::Arena;
@@ -76,6 +76,22 @@ pub trait BytesCodec: Debug + Send + Sync {
     /// Appends the encoding of `input` to `out`.
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
+    /// As [`encode`](Self::encode), of bytes that are asked for a block at a time. `None`, and nothing done, where the codec
+    /// needs all of them at once, or in other units than [`Pieces::unit`].
+    fn encode_pieces(&self, _input: &dyn Pieces, _out: &mut Vec<u8>) -> Option<Result<()>> {
+        None
+    }
+
+    /// Where the encoding of `input` is a few bytes and then `input` as it is, as with data that do not compress: those bytes.
+    fn stored_head(&self, _input: &dyn Pieces) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Where `input` has the decoded bytes as they are: those bytes.
+    fn stored<'a>(&self, _input: &'a [u8], _decoded: usize) -> Option<&'a [u8]> {
+        None
+    }
+
     /// Decodes into `out`, which has exactly the decoded size: fewer or more bytes are
     /// [`CodecError::Size`](crate::CodecError), found without producing more than one byte too many.
     fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()>;
@@ -97,6 +113,11 @@ pub trait BytesCodec: Debug + Send + Sync {
 
     /// Encodes in place what `out` holds from `start` on. Only where [`is_seal`](Self::is_seal).
     fn seal(&self, _out: &mut Vec<u8>, _start: usize) {}
+
+    /// What [`seal`](Self::seal) would append to these bytes, one part after the other; `None` where it needs them together.
+    fn seal_of(&self, _parts: &[&[u8]]) -> Option<Vec<u8>> {
+        None
+    }
 
     /// For checksums: the part of `input` that is the decoded data, where `input` was verified before.
     fn payload<'a>(&self, _input: &'a [u8]) -> Option<&'a [u8]> {

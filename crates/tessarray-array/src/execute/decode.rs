@@ -2,11 +2,12 @@
 
 use super::fill::fill_item;
 use super::transfer::{mark_blocks, scatter, stored_strides, whole_chunk};
+use super::whole::decode_whole;
 use crate::layout::Layout;
 use crate::plan::{Cell, Picks};
 use std::ops::Range;
 use tessarray_buffer::{Arena, OutputView, Strides};
-use tessarray_codec::{Chain, Result, Scratch};
+use tessarray_codec::{Blocks, Chain, Result, Scratch};
 
 /// Everything that decoding the leaves of one read has in common.
 pub(crate) struct LeafDecoder<'a> {
@@ -48,11 +49,20 @@ impl<'a> LeafDecoder<'a> {
                 return self.chain.decode(encoded, place, self.arena, scratch);
             }
         }
+        let blocks = self.chain.blocks(encoded)?;
+        if let Some(stored) = blocks.as_ref().and_then(Blocks::stored) {
+            self.place(cell, stored);
+            return Ok(());
+        }
+        if let Some(blocks) = &blocks
+            && decode_whole(self.picks, cell, self.chain, blocks, self.out, scratch)?
+        {
+            return Ok(());
+        }
         let mut chunk = scratch.sized(self.chain.stored_spec().byte_len())?;
-        let result = match self.decode_blocks(cell, encoded, &mut chunk) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.chain.decode(encoded, &mut chunk, self.arena, scratch),
-            Err(error) => Err(error),
+        let result = match &blocks {
+            Some(blocks) => self.decode_blocks(cell, blocks, &mut chunk),
+            None => self.chain.decode(encoded, &mut chunk, self.arena, scratch),
         };
         if result.is_ok() {
             // SAFETY: `chunk` is a whole chunk, decoded where this leaf needs it; leaves have disjoint places.
@@ -80,24 +90,20 @@ impl<'a> LeafDecoder<'a> {
         unsafe { scatter(self.picks, cell, self.chain, chunk, &self.strides, self.out) }
     }
 
-    /// Decodes only the blocks that are needed, and of those only what is, where that saves enough. `false`: the chain has
-    /// none; nothing was done.
-    fn decode_blocks(&self, cell: &Cell, encoded: &[u8], chunk: &mut [u8]) -> Result<bool> {
-        if !self.chain.may_have_blocks() || whole_chunk(self.picks, cell, self.chain).is_some() {
-            return Ok(false);
+    /// Decodes only the blocks that are needed, and of those only what is, where that saves enough; else all of them.
+    fn decode_blocks(&self, cell: &Cell, blocks: &Blocks<'_>, chunk: &mut [u8]) -> Result<()> {
+        if whole_chunk(self.picks, cell, self.chain).is_some() {
+            return blocks.decode_all(chunk);
         }
-        let Some(blocks) = self.chain.blocks(encoded)? else { return Ok(false) };
         let item = self.out.item();
         let block = blocks.block_bytes();
         let needed = mark_blocks(self.picks, cell, self.chain, &self.strides, item, block);
         // A block is decoded from its beginning to the last byte that is needed, at best.
         let bytes: usize = needed.iter().map(|part| part.end).sum();
         if bytes as f64 > chunk.len() as f64 * PARTIAL {
-            return blocks.decode_all(chunk).map(|()| true);
+            return blocks.decode_all(chunk);
         }
-        for (number, part) in needed.into_iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-            blocks.decode_part(number, part, chunk)?;
-        }
-        Ok(true)
+        let mut needed = needed.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
+        needed.try_for_each(|(number, part)| blocks.decode_part(number, part, chunk))
     }
 }

@@ -2,22 +2,30 @@
 
 use super::fill::{fill_chunk, fill_item, is_fill};
 use super::transfer::{gather, stored_strides, whole_chunk};
+use super::whole::InputPieces;
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
 use crate::plan::{Cell, Child, Children, Picks, is_inside};
 use crate::target::Target;
+use std::borrow::Cow;
 use std::ops::Range;
 use tessarray_buffer::{Arena, InputView, Strides};
 use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
-use tessarray_codec::{Chain, EncodedSize, Scratch};
+use tessarray_codec::{Chain, EncodedSize, Pieces, Scratch};
 use tessarray_grid::Dims;
 
+/// Bytes of a large chunk that are looked at before it is encoded piece by piece.
+const BEGIN: usize = 4 << 10;
+
+/// Runs of fewer bytes are gathered before they are stored.
+const RUN: usize = 16 << 10;
+
 /// An encoded object.
-pub(crate) enum Encoded {
+pub(crate) enum Encoded<'a> {
     /// It holds nothing but the fill value.
     Empty,
-    /// Its bytes, one part after the other.
-    Parts(Vec<Vec<u8>>),
+    /// Its bytes, one part after the other; those that are stored as they are lie in the input.
+    Parts(Vec<Cow<'a, [u8]>>),
 }
 
 /// Everything that encoding the objects of one write has in common.
@@ -67,15 +75,18 @@ impl<'a> ObjectEncoder<'a> {
         key: &str,
         current: Option<&[u8]>,
         parallel: bool,
-    ) -> Result<Encoded> {
+    ) -> Result<Encoded<'a>> {
         let place = Place { at: &child.at, cell: &child.cell, current };
         if let Some(sharding) = self.target.layout.levels.first() {
             return self.shard(0, sharding, &place, key, parallel);
         }
         with_scratch(|scratch| {
+            if let Some(parts) = self.stored(&place, scratch) {
+                return Ok(Encoded::Parts(parts));
+            }
             let mut out = scratch.object(self.bound(1));
             Ok(if self.chunk(&place, key, scratch, &mut out)? {
-                Encoded::Parts(vec![out])
+                Encoded::Parts(vec![out.into()])
             } else {
                 Encoded::Empty
             })
@@ -91,10 +102,27 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// Hands an object's buffers back for the next one.
-    pub(crate) fn recycle(&self, encoded: Encoded) {
-        if let Encoded::Parts(parts) = encoded {
-            with_scratch(|scratch| parts.into_iter().for_each(|part| scratch.give_object(part)));
+    pub(crate) fn recycle(&self, encoded: Encoded<'_>) {
+        let Encoded::Parts(parts) = encoded else { return };
+        with_scratch(|scratch| {
+            for part in parts {
+                if let Cow::Owned(buffer) = part {
+                    scratch.give_object(buffer);
+                }
+            }
+        });
+    }
+
+    /// A large chunk that its chain stores as it is, from where it lies in the input.
+    fn stored(&self, place: &Place<'_>, scratch: &mut Scratch) -> Option<Vec<Cow<'a, [u8]>>> {
+        let pieces = InputPieces::new(self.picks, place.cell, self.leaf, self.input)?;
+        let runs = pieces.runs(RUN)?;
+        if self.begins_with_fill(&pieces, scratch) {
+            return None;
         }
+        let (head, tail) = self.leaf.stored_ends(&pieces, &runs)?;
+        let runs = runs.into_iter().map(Cow::Borrowed);
+        Some(std::iter::once(head.into()).chain(runs).chain([tail.into()]).collect())
     }
 
     fn shard(
@@ -104,7 +132,7 @@ impl<'a> ObjectEncoder<'a> {
         place: &Place<'_>,
         key: &str,
         parallel: bool,
-    ) -> Result<Encoded> {
+    ) -> Result<Encoded<'a>> {
         let total = sharding.counts().iter().product::<u64>();
         let old = self.old_index(sharding, place, key)?;
         let ratio = self.target.layout.child_ratio(level);
@@ -189,7 +217,7 @@ impl<'a> ObjectEncoder<'a> {
         pieces: Vec<Piece>,
         key: &str,
         place: &Place<'_>,
-    ) -> Result<Encoded> {
+    ) -> Result<Encoded<'a>> {
         if pieces.iter().all(|piece| piece.entries.is_empty()) {
             return Ok(Encoded::Empty);
         }
@@ -202,12 +230,12 @@ impl<'a> ObjectEncoder<'a> {
                 index.set(*number, Some(Entry { offset: base + entry.offset, length: entry.length }));
             }
             base += piece.bytes.len() as u64;
-            parts.push(piece.bytes);
+            parts.push(piece.bytes.into());
         }
         let mut encoded = Vec::new();
         with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded))
             .map_err(|source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source })?;
-        parts.insert(if at_start { 0 } else { parts.len() }, encoded);
+        parts.insert(if at_start { 0 } else { parts.len() }, encoded.into());
         Ok(Encoded::Parts(parts))
     }
 
@@ -220,11 +248,31 @@ impl<'a> ObjectEncoder<'a> {
                 return self.encode(run, scratch, out).map_err(failed);
             }
         }
+        if let Some(pieces) = InputPieces::new(self.picks, place.cell, self.leaf, self.input)
+            && !self.begins_with_fill(&pieces, scratch)
+            && self.leaf.encode_pieces(&pieces, out).map_err(failed)?
+        {
+            return Ok(true);
+        }
         let mut chunk = scratch.sized(self.leaf.stored_spec().byte_len()).map_err(failed)?;
         let result =
             self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
         scratch.give(chunk);
         result.map_err(failed)
+    }
+
+    /// Whether a chunk may hold nothing but the fill value.
+    fn begins_with_fill(&self, pieces: &InputPieces<'_>, scratch: &mut Scratch) -> bool {
+        let mut room = scratch.empty();
+        let begin = BEGIN.min(pieces.len()) / pieces.unit() * pieces.unit();
+        let found = is_fill(
+            self.leaf.spec(),
+            (pieces as &dyn Pieces).get(0..begin, &mut room),
+            &self.fill,
+            self.arena,
+        );
+        scratch.give(room);
+        found
     }
 
     /// Makes the new chunk: its current values or the fill, and what is written of it on top.

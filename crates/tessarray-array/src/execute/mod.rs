@@ -8,6 +8,7 @@ mod many;
 mod part;
 mod read;
 mod transfer;
+mod whole;
 mod write;
 
 pub(crate) use indexes::child_at;

@@ -173,10 +173,12 @@ pub(crate) unsafe fn gather(
 /// Whether a leaf is a whole chunk in its own order, and where it lies in the caller's array: then no copy is needed
 /// where that box is contiguous.
 pub(crate) fn whole_chunk(picks: &Picks, cell: &Cell, chain: &Chain) -> Option<Dims> {
+    if chain.permutation().is_some() { None } else { whole_box(picks, cell, chain) }
+}
+
+/// Whether a leaf is a whole chunk, and where it lies in the caller's array.
+pub(crate) fn whole_box(picks: &Picks, cell: &Cell, chain: &Chain) -> Option<Dims> {
     let (Picks::Axes(axes), Cell::Axes(ranges)) = (picks, cell) else { return None };
-    if chain.permutation().is_some() {
-        return None;
-    }
     let mut at = Dims::new();
     for ((plan, range), &n) in axes.iter().zip(ranges).zip(&chain.spec().shape) {
         match plan.part(range.start).run {

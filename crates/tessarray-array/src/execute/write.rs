@@ -17,6 +17,7 @@ use super::encode::{Encoded, ObjectEncoder};
 use crate::error::Result;
 use crate::plan::{Child, Picks};
 use crate::target::Target;
+use std::borrow::Cow;
 use tessarray_buffer::{Arena, InputView};
 use tessarray_grid::Selection;
 use tessarray_store::{PutMode, Update};
@@ -55,7 +56,7 @@ fn object(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, paral
         match &encoded {
             Encoded::Empty => target.store.delete(&key).map(|_| ())?,
             Encoded::Parts(parts) => {
-                let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+                let parts: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
                 target.store.put(&key, &parts, PutMode::Overwrite)?;
             }
         }
@@ -68,7 +69,7 @@ fn object(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, paral
         match encoder.object(child, key.as_str(), bytes, parallel)? {
             Encoded::Empty if absent => Ok(Update::Keep),
             Encoded::Empty => Ok(Update::Delete),
-            Encoded::Parts(parts) => Ok(Update::PutOwned(parts)),
+            Encoded::Parts(parts) => Ok(Update::PutOwned(parts.into_iter().map(Cow::into_owned).collect())),
         }
     })?;
     Ok(())

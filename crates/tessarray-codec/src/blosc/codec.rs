@@ -2,7 +2,7 @@
 
 use super::header::HEADER;
 use super::{BloscConfig, decode, encode};
-use crate::{BytesCodec, EncodedSize, NamedConfig, Result};
+use crate::{BytesCodec, EncodedSize, NamedConfig, Pieces, Result};
 use std::ops::Range;
 
 /// Blosc 1: shuffles and compresses a chunk in blocks that decode on their own.
@@ -42,7 +42,23 @@ impl BytesCodec for BloscCodec {
     }
 
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        encode::encode(&self.config, input, out)
+        encode::encode(&self.config, &input, out)
+    }
+
+    fn encode_pieces(&self, input: &dyn Pieces, out: &mut Vec<u8>) -> Option<Result<()>> {
+        let block = encode::blocksize(&self.config, input.len());
+        let fits = block >= input.len() || block.is_multiple_of(input.unit());
+        fits.then(|| encode::encode(&self.config, input, out))
+    }
+
+    fn stored_head(&self, input: &dyn Pieces) -> Option<Vec<u8>> {
+        let block = encode::blocksize(&self.config, input.len());
+        let fits = block >= input.len() || block.is_multiple_of(input.unit());
+        if fits { encode::stored_head(&self.config, input) } else { None }
+    }
+
+    fn stored<'a>(&self, input: &'a [u8], decoded: usize) -> Option<&'a [u8]> {
+        decode::stored(input, decoded)
     }
 
     fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()> {

@@ -52,6 +52,12 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
     })
 }
 
+/// The data of a frame that has them as they are.
+pub(super) fn stored(input: &[u8], decoded: usize) -> Option<&[u8]> {
+    let header = Header::read(input).ok()?;
+    (header.stored && header.nbytes == decoded).then(|| &input[HEADER..])
+}
+
 /// The size of the frame's blocks; the frame must decode to `decoded` bytes.
 pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<Option<usize>> {
     let header = Header::read(input)?;

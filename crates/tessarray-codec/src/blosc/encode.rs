@@ -4,7 +4,8 @@ use super::header::{HEADER, Header, MAX_DECODED, MAX_SPLITS, MIN_BUFFER};
 use super::scratch::{Scratch, with_scratch};
 use super::{BloscConfig, Compressor, Filter};
 use crate::shuffle::{bitshuffle, shuffle, sized};
-use crate::{CodecError, Result};
+use crate::{CodecError, Pieces, Result};
+use std::ops::Range;
 
 /// C-Blosc's idea of a first-level cache, from which it derives block sizes.
 const L1: usize = 32 << 10;
@@ -12,79 +13,130 @@ const L1: usize = 32 << 10;
 const MAX_BLOCK: usize = (i32::MAX as usize - 255 * 4) / 3;
 
 /// Appends the frame of `input` to `out`: at most [`HEADER`] bytes more than `input` has.
-pub(super) fn encode(config: &BloscConfig, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    if input.len() > MAX_DECODED {
-        let reason = format!("{} bytes in one chunk; Blosc holds at most {MAX_DECODED}", input.len());
+pub(super) fn encode(config: &BloscConfig, input: &dyn Pieces, out: &mut Vec<u8>) -> Result<()> {
+    let nbytes = input.len();
+    if nbytes > MAX_DECODED {
+        let reason = format!("{nbytes} bytes in one chunk; Blosc holds at most {MAX_DECODED}");
         return Err(CodecError::Encode { codec: "blosc".into(), reason });
     }
-    let blocksize = blocksize(config, input.len());
-    let mut header = Header {
+    let mut header = header_of(config, nbytes);
+    let start = out.len();
+    out.reserve(nbytes + HEADER);
+    header.stored = with_scratch(|scratch| {
+        let mut encoder = Encoder { config, header: &header, input, start, scratch };
+        if config.level == 0 || nbytes < MIN_BUFFER {
+            encoder.store(out, false);
+            return true;
+        }
+        // Where the first block does not compress, and is not shuffled, the data are stored while the other blocks are
+        // tried, until one does: so data that do not compress at all are copied once.
+        let doubtful = header.block_filter(header.blocksize) == Filter::None && header.blocks() > 1;
+        if encoder.blocks(out, doubtful).is_some() {
+            return false;
+        }
+        if encoder.store(out, doubtful) {
+            return true;
+        }
+        let stored = encoder.blocks(out, false).is_none();
+        if stored {
+            encoder.store(out, false);
+        }
+        stored
+    });
+    header.cbytes = out.len() - start;
+    out[start..start + HEADER].copy_from_slice(&header.bytes());
+    Ok(())
+}
+
+/// The header of a frame that holds `input` as it is, where that is how it would be encoded. Says so of data that are not
+/// shuffled only: of others, it takes as long to know as to encode them.
+pub(super) fn stored_head(config: &BloscConfig, input: &dyn Pieces) -> Option<Vec<u8>> {
+    if input.len() > MAX_DECODED {
+        return None;
+    }
+    let mut header = header_of(config, input.len());
+    header.stored = true;
+    header.cbytes = input.len() + HEADER;
+    let unfiltered = header.block_filter(header.blocksize) == Filter::None;
+    let stored = config.level == 0
+        || input.len() < MIN_BUFFER
+        || unfiltered && {
+            with_scratch(|scratch| {
+                let mut gathered = std::mem::take(&mut scratch.gathered);
+                let mut encoder = Encoder { config, header: &header, input, start: 0, scratch };
+                let stored = (0..header.blocks()).all(|index| {
+                    let block = input.get(encoder.range(index), &mut gathered);
+                    !encoder.compresses(block)
+                });
+                encoder.scratch.gathered = gathered;
+                stored
+            })
+        };
+    stored.then(|| header.bytes().to_vec())
+}
+
+/// The header of a frame of `nbytes` that is not made yet.
+fn header_of(config: &BloscConfig, nbytes: usize) -> Header {
+    let blocksize = blocksize(config, nbytes);
+    Header {
         stored: false,
         filter: config.filter,
         split: splits(config.compressor, config.frame_typesize(), blocksize),
         format: config.compressor.format(),
         typesize: config.frame_typesize(),
-        nbytes: input.len(),
+        nbytes,
         blocksize,
         cbytes: 0,
-    };
-    let start = out.len();
-    out.reserve(input.len() + HEADER);
-    if config.level > 0 && input.len() >= MIN_BUFFER {
-        let fits = with_scratch(|scratch| {
-            let mut encoder = Encoder { config, header: &header, input, start, scratch };
-            encoder.blocks(out)
-        });
-        if fits.is_some() {
-            header.cbytes = out.len() - start;
-            out[start..start + HEADER].copy_from_slice(&header.bytes());
-            return Ok(());
-        }
-        out.truncate(start);
     }
-    header.stored = true;
-    header.cbytes = input.len() + HEADER;
-    out.extend_from_slice(&header.bytes());
-    out.extend_from_slice(input);
-    Ok(())
 }
 
 struct Encoder<'a> {
     config: &'a BloscConfig,
     header: &'a Header,
-    input: &'a [u8],
+    input: &'a dyn Pieces,
     /// Where in the output the frame starts.
     start: usize,
     scratch: &'a mut Scratch,
 }
 
 impl Encoder<'_> {
-    /// Appends header space, block offsets and blocks; `None` when the frame would be larger than storing the data.
-    fn blocks(&mut self, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends header space, block offsets and blocks; `None` when the frame would be larger than storing the data, or, with
+    /// `doubtful`, where the first block does not get smaller.
+    fn blocks(&mut self, out: &mut Vec<u8>, doubtful: bool) -> Option<()> {
+        out.truncate(self.start);
         let first = self.start + HEADER + 4 * self.header.blocks();
         out.resize(first, 0);
-        let mut blocks = self.input.chunks(self.header.blocksize).enumerate();
-        // Once the first block has not compressed, the others are only tried until one does. So data that do not
-        // compress at all are copied once, by the caller.
-        if self.header.block_filter(self.header.blocksize) == Filter::None && self.header.blocks() > 1 {
-            let block = &self.input[..self.header.blocksize];
-            self.block(block, out)?;
-            if out.len() - first < block.len() {
-                self.start_block(0, first, out);
-                blocks.next();
-            } else {
-                out.truncate(first);
-                self.input
-                    .chunks(self.header.blocksize)
-                    .skip(1)
-                    .position(|block| self.compresses(block, out))?;
-            }
-        }
-        for (index, block) in blocks {
+        let mut gathered = std::mem::take(&mut self.scratch.gathered);
+        let done = (0..self.header.blocks()).try_for_each(|index| {
             self.start_block(index, out.len(), out);
+            let block = self.input.get(self.range(index), &mut gathered);
             self.block(block, out)?;
+            (index > 0 || !doubtful || out.len() - first < block.len()).then_some(())
+        });
+        self.scratch.gathered = gathered;
+        done
+    }
+
+    /// Where block `index` lies in the data.
+    fn range(&self, index: usize) -> Range<usize> {
+        let begin = index * self.header.blocksize;
+        begin..begin + self.header.block_bytes(index)
+    }
+
+    /// Appends header space and the data as they are. With `trying`, until a block after the first turns out to compress:
+    /// then `false`.
+    fn store(&mut self, out: &mut Vec<u8>, trying: bool) -> bool {
+        out.truncate(self.start);
+        out.resize(self.start + HEADER, 0);
+        if !trying {
+            self.input.append(0..self.header.nbytes, out);
+            return true;
         }
-        Some(())
+        (0..self.header.blocks()).all(|index| {
+            let at = out.len();
+            self.input.append(self.range(index), out);
+            index == 0 || !self.compresses(&out[at..])
+        })
     }
 
     /// Notes that block `index` starts where `out` has `at` bytes.
@@ -93,21 +145,21 @@ impl Encoder<'_> {
         out[place..place + 4].copy_from_slice(&((at - self.start) as u32).to_le_bytes());
     }
 
-    /// Whether any stream of an unfiltered block gets smaller.
-    fn compresses(&mut self, block: &[u8], out: &mut Vec<u8>) -> bool {
-        let start = out.len();
+    /// Whether any stream of an unfiltered block gets smaller: tried in the room for planes, which such blocks have no use for.
+    fn compresses(&mut self, block: &[u8]) -> bool {
+        let Scratch { states, stream, planes: room, .. } = &mut *self.scratch;
         block.chunks_exact(block.len() / self.header.streams(block.len())).any(|bytes| {
-            let tools = (&mut self.scratch.states, &mut self.scratch.stream);
-            let len = self.config.compressor.compress(self.config.level, bytes, out, bytes.len() - 1, tools);
-            out.truncate(start);
-            len.is_some()
+            room.clear();
+            room.reserve(bytes.len());
+            let tools = (&mut *states, &mut *stream);
+            self.config.compressor.compress(self.config.level, bytes, room, bytes.len() - 1, tools).is_some()
         })
     }
 
     /// Appends one block; `None` when that would take more than storing the data.
     fn block(&mut self, block: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let typesize = self.header.typesize;
-        let Scratch { block: shuffled, planes, stream, states } = &mut *self.scratch;
+        let Scratch { block: shuffled, planes, stream, states, .. } = &mut *self.scratch;
         let filtered = match self.header.block_filter(block.len()) {
             Filter::None => block,
             Filter::Bytes => {
@@ -121,7 +173,7 @@ impl Encoder<'_> {
         };
         let streams = self.header.streams(block.len());
         for bytes in filtered.chunks_exact(block.len() / streams) {
-            let room = (self.start + self.input.len() + HEADER).checked_sub(out.len() + 4)?;
+            let room = (self.start + self.header.nbytes + HEADER).checked_sub(out.len() + 4)?;
             let place = out.len();
             out.extend_from_slice(&[0; 4]);
             // A stream of the full length would read as a stored one.
@@ -146,8 +198,10 @@ fn splits(compressor: Compressor, typesize: usize, blocksize: usize) -> bool {
     compressor != Compressor::Zstd && typesize <= MAX_SPLITS && blocksize / typesize >= MIN_BUFFER
 }
 
-/// The block size: the one asked for, or else C-Blosc's choice for this level, compressor and element size.
-fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
+/// The block size: the one asked for, or else C-Blosc's choice for this level, compressor and element size; but streams of
+/// the fast compressors are no longer than [`L1`] up to level 5. They look back 64 KiB at most, so longer ones gain
+/// little (see docs/performance.md), and a small read would have to decode them.
+pub(super) fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
     let typesize = config.frame_typesize();
     if nbytes < typesize {
         return nbytes.max(1);
@@ -165,6 +219,9 @@ fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
             4 | 5 => size *= 4,
             9 if config.compressor.is_slow() => size *= 16,
             _ => size *= 8,
+        }
+        if config.level <= 5 && !config.compressor.is_slow() {
+            size = size.min(L1);
         }
     }
     if config.level > 0 && splits(config.compressor, typesize, size) {

@@ -6,6 +6,8 @@ use std::cell::Cell;
 /// What one encode or decode works in. Contents are whatever was there before.
 #[derive(Default)]
 pub(super) struct Scratch {
+    /// A block that was put together from pieces.
+    pub gathered: Vec<u8>,
     /// A block after its shuffle, or before its unshuffle.
     pub block: Vec<u8>,
     /// Planes between byte shuffle and bit shuffle.
@@ -27,7 +29,7 @@ pub(super) fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     // Taken out and put back, so neither a nested call nor a thread that is ending finds it in use.
     let mut scratch = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_default();
     let result = f(&mut scratch);
-    for buffer in [&mut scratch.block, &mut scratch.planes, &mut scratch.stream] {
+    for buffer in [&mut scratch.gathered, &mut scratch.block, &mut scratch.planes, &mut scratch.stream] {
         if buffer.capacity() > KEEP {
             *buffer = Vec::new();
         }

@@ -1,9 +1,10 @@
 //! Both directions against C-Blosc, and frames that lie.
 
 use super::*;
-use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Result};
+use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Pieces, Result};
 use serde_json::json;
 use std::ffi::CString;
+use std::ops::Range;
 use tessarray_buffer::DataType;
 
 const COMPRESSORS: [Compressor; 5] =
@@ -42,7 +43,58 @@ fn encode(codec: &BloscCodec, data: &[u8]) -> Vec<u8> {
     let mut out = vec![0xEE; 3];
     codec.encode(data, &mut out).unwrap();
     assert_eq!(out[..3], [0xEE; 3]);
-    out.split_off(3)
+    let frame = out.split_off(3);
+    for unit in [1, 3] {
+        let mut pieced = vec![0xDD; 2];
+        if let Some(done) = codec.encode_pieces(&Scattered { bytes: data, unit }, &mut pieced) {
+            done.unwrap();
+            assert!(pieced[..2] == [0xDD; 2] && pieced[2..] == frame, "{codec:?} in units of {unit}");
+        } else {
+            assert!(unit > 1, "{codec:?}");
+        }
+        if let Some(head) = codec.stored_head(&Scattered { bytes: data, unit }) {
+            assert!(frame[..16] == head && frame[16..] == *data, "{codec:?} in units of {unit}");
+        }
+    }
+    frame
+}
+
+/// Data that lie nowhere together.
+struct Scattered<'a> {
+    bytes: &'a [u8],
+    unit: usize,
+}
+
+impl Pieces for Scattered<'_> {
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn unit(&self) -> usize {
+        self.unit
+    }
+
+    fn append(&self, range: Range<usize>, out: &mut Vec<u8>) {
+        let ends = [range.start, range.end];
+        assert!(
+            ends.iter().all(|&end| end == self.bytes.len() || end.is_multiple_of(self.unit)),
+            "{range:?}"
+        );
+        out.extend_from_slice(&self.bytes[range]);
+    }
+
+    fn whole(&self, _range: Range<usize>) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// What to ask C-Blosc for, so that it takes the blocks that we take where none are asked for.
+fn c_blocksize(config: &BloscConfig, len: usize) -> usize {
+    let fast = config.level <= 5 && !config.compressor.is_slow();
+    match config {
+        BloscConfig { blocksize: 0, level: 3.., .. } if fast && len >= 32 << 10 => 32 << 10,
+        _ => config.blocksize,
+    }
 }
 
 fn c_encode(codec: &BloscCodec, filter: i32, data: &[u8]) -> Vec<u8> {
@@ -60,7 +112,7 @@ fn c_encode(codec: &BloscCodec, filter: i32, data: &[u8]) -> Vec<u8> {
             out.as_mut_ptr().cast(),
             out.len(),
             name.as_ptr(),
-            config.blocksize,
+            c_blocksize(config, data.len()),
             1,
         )
     };
@@ -157,6 +209,22 @@ fn several_blocks_with_a_remainder_agree_with_c_blosc() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn data_that_do_not_compress_are_stored_as_they_are() {
+    for (typesize, filter) in [(1, Filter::Bytes), (4, Filter::None)] {
+        let codec = codec(Compressor::Lz4, 5, filter, typesize, 0);
+        let mut data = random(700_001, 9);
+        let head = codec.stored_head(&&data[..]).unwrap();
+        let frame = encode(&codec, &data);
+        assert_eq!(codec.stored(&frame, data.len()).unwrap(), data);
+        assert_eq!(frame[..16], head);
+        // A block far from the first that does compress: then all are blocks.
+        data[500_000..600_000].fill(3);
+        assert!(codec.stored_head(&&data[..]).is_none());
+        check(&codec, if filter == Filter::None { 0 } else { 1 }, &data);
     }
 }
 

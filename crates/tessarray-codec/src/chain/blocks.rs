@@ -7,7 +7,8 @@ use std::ops::Range;
 /// An encoded chunk whose blocks decode on their own; its checksums are already verified.
 #[derive(Debug)]
 pub struct Blocks<'a> {
-    codec: &'a dyn BytesCodec,
+    /// `None` where the payload is the decoded chunk.
+    codec: Option<&'a dyn BytesCodec>,
     payload: &'a [u8],
     decoded: usize,
     len: usize,
@@ -15,22 +16,27 @@ pub struct Blocks<'a> {
 
 impl Chain {
     /// The blocks of an encoded chunk (a single one, where its codec has none), or `None` where the chain only decodes
-    /// whole. Verifies the
-    /// checksums over the whole encoded chunk first, so that a partial read is as safe as a full one.
+    /// whole. Verifies the checksums over the whole encoded chunk first, so that a partial read is as safe as a full one.
     pub fn blocks<'a>(&'a self, input: &'a [u8]) -> Result<Option<Blocks<'a>>> {
-        let (Some((first, outer)), true) = (self.bytes.split_first(), self.is_identity()) else {
+        if !self.is_identity() {
             return Ok(None);
-        };
-        let EncodedSize::Exact(decoded) = self.sizes[0] else { return Ok(None) };
-        let mut payload = input;
-        for codec in outer.iter().rev() {
-            match codec.verify(payload) {
-                Some(verified) => payload = verified?,
-                None => return Ok(None),
-            }
         }
-        let len = first.block_len(payload, decoded)?.filter(|&len| len > 0).unwrap_or(decoded);
-        Ok(Some(Blocks { codec: first.as_ref(), payload, decoded, len }))
+        let EncodedSize::Exact(decoded) = self.sizes[0] else { return Ok(None) };
+        let (mut payload, mut codecs) = (input, &self.bytes[..]);
+        while let Some((outer, inner)) = codecs.split_last()
+            && let Some(verified) = outer.verify(payload)
+        {
+            (payload, codecs) = (verified?, inner);
+        }
+        let (codec, len) = match codecs {
+            [] if payload.len() == decoded => (None, decoded),
+            [codec] => {
+                let len = codec.block_len(payload, decoded)?.filter(|&len| len > 0);
+                (Some(codec.as_ref()), len.unwrap_or(decoded))
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Blocks { codec, payload, decoded, len }))
     }
 
     /// Verifies the outer checksums of an encoded chunk, without decoding it. Chains without any pass.
@@ -44,11 +50,6 @@ impl Chain {
         }
         Ok(())
     }
-
-    /// Whether [`blocks`](Self::blocks) can give anything for this chain.
-    pub fn may_have_blocks(&self) -> bool {
-        !self.bytes.is_empty() && self.is_identity()
-    }
 }
 
 impl Blocks<'_> {
@@ -57,29 +58,50 @@ impl Blocks<'_> {
         self.len
     }
 
+    /// The decoded chunk, where its encoding has it as it is.
+    pub fn stored(&self) -> Option<&[u8]> {
+        match self.codec {
+            None => Some(self.payload),
+            Some(codec) => {
+                codec.stored(self.payload, self.decoded).filter(|bytes| bytes.len() == self.decoded)
+            }
+        }
+    }
+
     /// Decodes the whole chunk, without verifying its checksums again.
     pub fn decode_all(&self, chunk: &mut [u8]) -> Result<()> {
-        self.codec.decode(self.payload, chunk)
+        match self.codec {
+            None => chunk.copy_from_slice(self.payload),
+            Some(codec) => codec.decode(self.payload, chunk)?,
+        }
+        Ok(())
     }
 
     /// Decodes the bytes `part` of block `block` to their places in `chunk`, or all of the block, whichever is quicker.
     pub fn decode_part(&self, block: usize, part: Range<usize>, chunk: &mut [u8]) -> Result<()> {
+        let Some(codec) = self.codec else { return self.decode_all(chunk) };
         let place = self.place(block, chunk.len());
-        let done = self.codec.decode_part(self.payload, self.decoded, block, part, &mut chunk[place]);
+        let done = codec.decode_part(self.payload, self.decoded, block, part, &mut chunk[place.clone()]);
         done.unwrap_or_else(|| {
-            if self.len >= self.decoded { self.decode_all(chunk) } else { self.decode_into(block, chunk) }
+            if self.len >= self.decoded {
+                self.decode_all(chunk)
+            } else {
+                self.decode_block(block, &mut chunk[place])
+            }
         })
+    }
+
+    /// Decodes block `block` into exactly its bytes.
+    pub fn decode_block(&self, block: usize, out: &mut [u8]) -> Result<()> {
+        match self.codec {
+            None => self.decode_all(out),
+            Some(codec) => codec.decode_block(self.payload, self.decoded, block, out),
+        }
     }
 
     /// Where a block lies in a chunk of so many bytes.
     fn place(&self, block: usize, bytes: usize) -> Range<usize> {
         let start = block.saturating_mul(self.len).min(bytes);
         start..start.saturating_add(self.len).min(bytes)
-    }
-
-    /// Decodes block `block` to its place in `chunk`, which has the whole chunk's bytes.
-    fn decode_into(&self, block: usize, chunk: &mut [u8]) -> Result<()> {
-        let place = self.place(block, chunk.len());
-        self.codec.decode_block(self.payload, self.decoded, block, &mut chunk[place])
     }
 }

@@ -1,9 +1,12 @@
 //! Encoding: from the first codec to the last, appending to the caller's buffer.
 
 use super::{Chain, SerializerStage};
-use crate::{EncodedSize, Result, Scratch};
+use crate::{BytesCodec, EncodedSize, Pieces, Result, Scratch};
 use std::borrow::Cow;
+use std::sync::Arc;
 use tessarray_buffer::Arena;
+
+type Stage = Arc<dyn BytesCodec>;
 
 impl Chain {
     /// Encodes one chunk, given in stored order, and appends it to `out`.
@@ -38,9 +41,7 @@ impl Chain {
                 Cow::Owned(buffer)
             }
         };
-        // Checksums at the end need no buffer, and no copy, of their own.
-        let seals = self.bytes.iter().rev().take_while(|codec| codec.is_seal()).count();
-        let (codecs, seals) = self.bytes.split_at(self.bytes.len() - seals);
+        let (codecs, seals) = self.seals();
         let start = out.len();
         for (i, codec) in codecs.iter().enumerate() {
             if i + 1 == codecs.len() {
@@ -62,6 +63,59 @@ impl Chain {
         seals.iter().for_each(|codec| codec.seal(out, start));
         give(scratch, current);
         Ok(())
+    }
+
+    /// As [`encode`](Self::encode), of a chunk whose bytes are asked for a block at a time; `false`, and nothing done, where
+    /// the chain needs the whole chunk.
+    pub fn encode_pieces(&self, input: &dyn Pieces, out: &mut Vec<u8>) -> Result<bool> {
+        let (codecs, seals) = self.seals();
+        let start = out.len();
+        match codecs {
+            _ if !self.is_identity() => return Ok(false),
+            [] => {
+                out.reserve(input.len() + 4 * seals.len());
+                input.append(0..input.len(), out);
+            }
+            [codec] => {
+                out.reserve(4 * seals.len());
+                match codec.encode_pieces(input, out) {
+                    Some(result) => result?,
+                    None => return Ok(false),
+                }
+            }
+            _ => return Ok(false),
+        }
+        seals.iter().for_each(|codec| codec.seal(out, start));
+        Ok(true)
+    }
+
+    /// Where the encoded chunk is the chunk as it is between a few bytes: those before, and those after it. `runs` are the
+    /// same bytes as `input`, run by run.
+    pub fn stored_ends(&self, input: &dyn Pieces, runs: &[&[u8]]) -> Option<(Vec<u8>, Vec<u8>)> {
+        if !self.is_identity() {
+            return None;
+        }
+        let (codecs, seals) = self.seals();
+        let head = match codecs {
+            [] => Vec::new(),
+            [codec] => codec.stored_head(input)?,
+            _ => return None,
+        };
+        let tail = match seals {
+            [] => Vec::new(),
+            [seal] => {
+                let parts: Vec<&[u8]> = std::iter::once(&head[..]).chain(runs.iter().copied()).collect();
+                seal.seal_of(&parts)?
+            }
+            _ => return None,
+        };
+        Some((head, tail))
+    }
+
+    /// The bytes codecs, and the checksums at their end, which need no buffer, and no copy, of their own.
+    fn seals(&self) -> (&[Stage], &[Stage]) {
+        let seals = self.bytes.iter().rev().take_while(|codec| codec.is_seal()).count();
+        self.bytes.split_at(self.bytes.len() - seals)
     }
 
     fn serialize(&self, array: &[u8], arena: &Arena, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {

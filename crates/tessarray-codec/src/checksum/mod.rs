@@ -181,6 +181,14 @@ impl BytesCodec for Checksum {
         out.extend_from_slice(&sum.to_le_bytes());
     }
 
+    fn seal_of(&self, parts: &[&[u8]]) -> Option<Vec<u8>> {
+        if self.sum != Sum::Crc32c {
+            return None;
+        }
+        let sum = parts.iter().fold(0, |sum, part| ::crc32c::crc32c_append(sum, part));
+        Some(sum.to_le_bytes().to_vec())
+    }
+
     fn payload<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
         match self.location {
             Location::Start => input.get(SIZE..),
