@@ -81,4 +81,18 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn memory_of_any_size_is_zero_and_writable_to_its_ends() {
+        // Large pages are asked for from 4 MiB on, which Miri knows nothing about.
+        let large = if cfg!(miri) { vec![] } else { vec![4 << 20, (4 << 20) + 4097, (9 << 20) + 1] };
+        for len in [0, 1, 7, 4095, 4096, 4097, 100_000].into_iter().chain(large) {
+            let mut buffer = zeroed_in_large_pages(len).unwrap();
+            assert!(buffer.len() == len && is_filled_with(&buffer, &[0]), "{len}");
+            buffer.fill(0xA5);
+            buffer.push(1);
+            assert!(is_filled_with(&buffer[..len], &[0xA5]), "{len}");
+        }
+        assert!(zeroed_in_large_pages(usize::MAX).is_none());
+    }
 }

@@ -231,4 +231,52 @@ mod tests {
         let error = codec.verify(&encoded).unwrap().unwrap_err();
         assert!(matches!(error, CodecError::Checksum { stored: 0xE306_9283, .. }), "{error}");
     }
+
+    /// A reflected CRC, one bit after another.
+    fn crc_by_bits(polynomial: u32, data: &[u8]) -> u32 {
+        let step = |crc: u32| (crc >> 1) ^ (polynomial & (crc & 1).wrapping_neg());
+        !data.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)))
+    }
+
+    fn adler_by_bytes(data: &[u8]) -> u32 {
+        let add = |(a, b), &byte| ((a + u32::from(byte)) % 65521, (b + a + u32::from(byte)) % 65521);
+        let (a, b) = data.iter().fold((1, 0), add);
+        b << 16 | a
+    }
+
+    /// The sums of all words and of all sums of words, of ones' complement.
+    fn fletcher_by_words(data: &[u8]) -> u32 {
+        // Ones' complement has two zeros: a sum of something stays above 0.
+        let add = |sum: u64, more: u64| if sum + more == 0 { 0 } else { (sum + more - 1) % 0xFFFF + 1 };
+        let word = |word: &[u8]| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0));
+        let sums = data.chunks(2).fold((0, 0), |(low, high), bytes| {
+            let low = add(low, word(bytes));
+            (low, add(high, low))
+        });
+        (sums.1 << 16 | sums.0) as u32
+    }
+
+    #[test]
+    fn sums_equal_the_plainest_loops_at_every_length_and_alignment() {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        let random: Vec<u8> = (0..100_000).map(|_| next()).collect();
+        let (short, long) = if cfg!(miri) { (40, 1000) } else { (300, 99_000) };
+        let lengths = (0..short).chain([768, 1023, 1024, 6144, 24_576, 50_001, 99_000]);
+        for (length, shift) in lengths.filter(|&n| n <= long).flat_map(|n| [(n, 0), (n, n % 8), (n, 5)]) {
+            for data in [&random[shift..shift + length], &vec![0xFF; length], &vec![0; length]] {
+                let place = format!("{length} bytes from {shift}");
+                assert_eq!(Sum::Crc32c.of(data), crc_by_bits(0x82F6_3B78, data), "crc32c: {place}");
+                assert_eq!(Sum::Fletcher32.of(data), fletcher_by_words(data), "fletcher32: {place}");
+                // These are in C, where Miri cannot follow.
+                if !cfg!(miri) {
+                    assert_eq!(Sum::Crc32.of(data), crc_by_bits(0xEDB8_8320, data), "crc32: {place}");
+                    assert_eq!(Sum::Adler32.of(data), adler_by_bytes(data), "adler32: {place}");
+                }
+            }
+        }
+    }
 }

@@ -42,12 +42,16 @@ fn plain_bits(typesize: usize, src: &[u8]) -> Vec<u8> {
     out
 }
 
-const SIZES: [usize; 14] = [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32, 255];
+/// Miri takes a second for what takes a microsecond elsewhere.
+const SIZES: &[usize] =
+    if cfg!(miri) { &[1, 2, 3, 4, 8, 16, 17] } else { &[1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32, 255] };
 
 #[test]
 fn shuffles_equal_the_plain_statement_at_every_remainder() {
-    for typesize in SIZES {
-        for elements in (0..70).chain([96, 127, 128, 255, 256, 257, 1000]) {
+    let all = (0..70).chain([96, 127, 128, 255, 256, 257, 1000]);
+    let elements: Vec<usize> = if cfg!(miri) { vec![0, 1, 31, 33, 65, 257] } else { all.collect() };
+    for &typesize in SIZES {
+        for &elements in &elements {
             for extra in [0, 1, typesize - 1] {
                 let src = random(elements * typesize + extra, (elements * 31 + typesize) as u64);
                 let mut out = vec![0; src.len()];
@@ -153,8 +157,9 @@ fn planes_that_lie_apart_unshuffle_too() {
 #[test]
 fn bit_shuffles_equal_the_plain_statement_at_every_remainder() {
     let mut tmp = Vec::new();
-    for typesize in SIZES {
-        for elements in [0, 1, 7, 8, 9, 16, 64, 100, 104, 256, 264, 1024] {
+    let all = &[0, 1, 7, 8, 9, 16, 64, 100, 104, 256, 264, 1024];
+    for &typesize in SIZES {
+        for &elements in if cfg!(miri) { &all[..7] } else { &all[..] } {
             for extra in [0, 1, typesize - 1] {
                 let src = random(elements * typesize + extra, (elements * 31 + typesize) as u64);
                 let mut out = vec![0; src.len()];
@@ -212,9 +217,10 @@ fn elements_longer_than_the_data_cost_no_memory() {
     let mut out = Vec::new();
     codec.encode(&[1, 2, 3], &mut out).unwrap();
     assert_eq!(out, [1, 2, 3]);
-    let wide = ShuffleCodec::new(1 << 20).unwrap();
-    let data = random(1 << 20, 3);
-    let mut out = vec![0; 1 << 20];
+    let len = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
+    let wide = ShuffleCodec::new(len).unwrap();
+    let data = random(len, 3);
+    let mut out = vec![0; len];
     wide.decode(&data, &mut out).unwrap();
     assert_eq!(out, data);
 }

@@ -1,0 +1,94 @@
+//! Copies between strided arrays, and fills: `cargo bench -p tessarray-buffer --bench memory`.
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use tessarray_buffer::{Strides, c_strides, copy_strided, fill_with, is_filled_with, zeroed_in_large_pages};
+
+fn main() {
+    divan::main();
+}
+
+/// What lies where: a box of 64 x 64 x 64 elements, 4 MiB at most.
+const EDGE: u64 = 64;
+const ITEMS: [usize; 4] = [1, 2, 4, 16];
+
+/// Copies the box between memory of these strides; a zero stride repeats.
+fn copy(bencher: Bencher<'_, '_>, item: usize, from: &[isize], to: &[isize]) {
+    let reach = |strides: &[isize]| {
+        strides.iter().map(|&stride| stride as usize * (EDGE as usize - 1)).sum::<usize>() + item
+    };
+    let (src, mut dst) = (vec![7u8; reach(from)], vec![0u8; reach(to)]);
+    bencher.counter(BytesCount::new(EDGE.pow(3) as usize * item)).bench_local(|| {
+        // SAFETY: both buffers end with the last element that their strides reach.
+        unsafe { copy_strided(black_box(&src).as_ptr(), from, dst.as_mut_ptr(), to, &[EDGE; 3], item) };
+        black_box(&mut dst);
+    });
+}
+
+fn c(item: usize) -> Strides {
+    c_strides(&[EDGE; 3], item)
+}
+
+/// A chunk to its place in an array of 256 x 256 elements a plane, and back.
+fn wide(item: usize) -> Strides {
+    c_strides(&[EDGE, 256, 256], item)
+}
+
+#[divan::bench(args = ITEMS)]
+fn one_run(bencher: Bencher<'_, '_>, item: usize) {
+    copy(bencher, item, &c(item), &c(item));
+}
+
+#[divan::bench(args = ITEMS)]
+fn rows_scattered(bencher: Bencher<'_, '_>, item: usize) {
+    copy(bencher, item, &c(item), &wide(item));
+}
+
+#[divan::bench(args = ITEMS)]
+fn rows_gathered(bencher: Bencher<'_, '_>, item: usize) {
+    copy(bencher, item, &wide(item), &c(item));
+}
+
+#[divan::bench(args = ITEMS)]
+fn transposed(bencher: Bencher<'_, '_>, item: usize) {
+    let mut fortran = c(item);
+    fortran.reverse();
+    copy(bencher, item, &fortran, &c(item));
+}
+
+#[divan::bench(args = ITEMS)]
+fn every_second_element(bencher: Bencher<'_, '_>, item: usize) {
+    let steps: Strides = c(item).iter().map(|stride| stride * 2).collect();
+    copy(bencher, item, &steps, &c(item));
+}
+
+#[divan::bench(args = ITEMS)]
+fn one_element_repeated(bencher: Bencher<'_, '_>, item: usize) {
+    copy(bencher, item, &[0; 3], &wide(item));
+}
+
+const ELEMENTS: [&[u8]; 3] = [&[0; 2], &[1, 2], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]];
+const FILLED: usize = 12 << 16;
+
+#[divan::bench(args = ELEMENTS)]
+fn fill(bencher: Bencher<'_, '_>, element: &[u8]) {
+    let mut out = vec![0; FILLED];
+    bencher.counter(BytesCount::new(FILLED)).bench_local(|| fill_with(black_box(&mut out), element));
+}
+
+#[divan::bench(args = ELEMENTS)]
+fn is_fill(bencher: Bencher<'_, '_>, element: &[u8]) {
+    let mut out = vec![0; FILLED];
+    fill_with(&mut out, element);
+    bencher.counter(BytesCount::new(FILLED)).bench_local(|| is_filled_with(black_box(&out), element));
+}
+
+/// Fresh memory, touched once: what large pages are for. 3 MiB are in small ones.
+#[divan::bench(args = [3 << 20, 48 << 20])]
+fn fresh_memory(bencher: Bencher<'_, '_>, len: usize) {
+    bencher.counter(BytesCount::new(len)).bench_local(|| {
+        let mut buffer = zeroed_in_large_pages(len);
+        buffer.iter_mut().for_each(|buffer| buffer.fill(1));
+        buffer
+    });
+}
