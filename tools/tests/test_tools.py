@@ -85,3 +85,16 @@ def test_find_python_refuses_one_that_does_not_start(tmp_path):
     found = find_python(PYTHON=str(shim))
     assert found.returncode == 1
     assert "not a CPython >= 3.11" in found.stderr
+
+
+def test_sanitize_says_how_it_is_used_and_refuses_what_it_does_not_know():
+    def sanitize(argument: str) -> subprocess.CompletedProcess[str]:
+        command = ["sh", str(TOOLS / "sanitize"), argument]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    helped = sanitize("--help")
+    assert helped.returncode == 0
+    assert "tools/sanitize address" in helped.stdout
+    unknown = sanitize("adress")
+    assert unknown.returncode == 2
+    assert "usage: tools/sanitize" in unknown.stderr

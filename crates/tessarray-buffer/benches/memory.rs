@@ -2,7 +2,9 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use tessarray_buffer::{Strides, c_strides, copy_strided, fill_with, is_filled_with, zeroed_in_large_pages};
+use tessarray_buffer::{
+    Strides, c_strides, copy_strided, fill_with, is_filled_with, zeroed, zeroed_in_large_pages,
+};
 
 fn main() {
     divan::main();
@@ -83,12 +85,24 @@ fn is_fill(bencher: Bencher<'_, '_>, element: &[u8]) {
     bencher.counter(BytesCount::new(FILLED)).bench_local(|| is_filled_with(black_box(&out), element));
 }
 
-/// Fresh memory, touched once: what large pages are for. 3 MiB are in small ones.
-#[divan::bench(args = [3 << 20, 48 << 20])]
-fn fresh_memory(bencher: Bencher<'_, '_>, len: usize) {
-    bencher.counter(BytesCount::new(len)).bench_local(|| {
-        let mut buffer = zeroed_in_large_pages(len);
+/// More than the allocator keeps for itself: each time, the pages are the system's.
+const FRESH: usize = 48 << 20;
+
+/// Fresh memory, written once: what its pages cost, small and large.
+fn write_once(bencher: Bencher<'_, '_>, allocate: fn(usize) -> Option<Vec<u8>>) {
+    bencher.counter(BytesCount::new(FRESH)).bench_local(|| {
+        let mut buffer = allocate(black_box(FRESH));
         buffer.iter_mut().for_each(|buffer| buffer.fill(1));
         buffer
     });
+}
+
+#[divan::bench]
+fn fresh_memory(bencher: Bencher<'_, '_>) {
+    write_once(bencher, zeroed);
+}
+
+#[divan::bench]
+fn fresh_memory_in_large_pages(bencher: Bencher<'_, '_>) {
+    write_once(bencher, zeroed_in_large_pages);
 }

@@ -264,7 +264,7 @@ mod tests {
             (state >> 24) as u8
         };
         let random: Vec<u8> = (0..100_000).map(|_| next()).collect();
-        let (short, long) = if cfg!(miri) { (40, 1000) } else { (300, 99_000) };
+        let (short, long) = if cfg!(miri) { (20, 800) } else { (300, 99_000) };
         let lengths = (0..short).chain([768, 1023, 1024, 6144, 24_576, 50_001, 99_000]);
         for (length, shift) in lengths.filter(|&n| n <= long).flat_map(|n| [(n, 0), (n, n % 8), (n, 5)]) {
             for data in [&random[shift..shift + length], &vec![0xFF; length], &vec![0; length]] {

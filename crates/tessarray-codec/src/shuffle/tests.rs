@@ -44,12 +44,12 @@ fn plain_bits(typesize: usize, src: &[u8]) -> Vec<u8> {
 
 /// Miri takes a second for what takes a microsecond elsewhere.
 const SIZES: &[usize] =
-    if cfg!(miri) { &[1, 2, 3, 4, 8, 16, 17] } else { &[1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32, 255] };
+    if cfg!(miri) { &[1, 2, 3, 16] } else { &[1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32, 255] };
 
 #[test]
 fn shuffles_equal_the_plain_statement_at_every_remainder() {
     let all = (0..70).chain([96, 127, 128, 255, 256, 257, 1000]);
-    let elements: Vec<usize> = if cfg!(miri) { vec![0, 1, 31, 33, 65, 257] } else { all.collect() };
+    let elements: Vec<usize> = if cfg!(miri) { vec![0, 1, 33, 65] } else { all.collect() };
     for &typesize in SIZES {
         for &elements in &elements {
             for extra in [0, 1, typesize - 1] {
@@ -159,7 +159,7 @@ fn bit_shuffles_equal_the_plain_statement_at_every_remainder() {
     let mut tmp = Vec::new();
     let all = &[0, 1, 7, 8, 9, 16, 64, 100, 104, 256, 264, 1024];
     for &typesize in SIZES {
-        for &elements in if cfg!(miri) { &all[..7] } else { &all[..] } {
+        for &elements in if cfg!(miri) { &all[..6] } else { &all[..] } {
             for extra in [0, 1, typesize - 1] {
                 let src = random(elements * typesize + extra, (elements * 31 + typesize) as u64);
                 let mut out = vec![0; src.len()];
