@@ -154,8 +154,9 @@ class Array(ArrayCore):
         are taken. Readers see frames when their row is full, after `flush`, or when the appender is closed, at the end
         of a `with` block. What is gathered is lost if the process dies before that; everything else is kept.
 
-        At most `max_bytes` are gathered (256 MiB, and no less than two rows of inner chunks); then `append` waits for
-        the writer. Errors of the writer are raised by the next call, and nothing that was taken is dropped.
+        At most `max_bytes` are gathered (256 MiB, and no less than two rows of inner chunks); near that, `append`
+        keeps to the pace of the writer. Errors of the writer are raised by the next call, and nothing that was taken
+        is dropped.
 
         >>> import numpy as np, tessarray
         >>> a = tessarray.create_array({}, shape=(0, 4), chunks=(10, 4), dtype="uint16")

@@ -34,6 +34,26 @@ pub fn zeroed_in_large_pages(len: usize) -> Option<Vec<u8>> {
     Some(buffer)
 }
 
+/// Has the system back the pages of a buffer that will be filled soon, so that whoever fills it need not wait for that.
+/// Changes nothing that is in it, and does nothing where the system cannot.
+pub fn populate(buffer: &mut [u8]) {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        let skipped = buffer.as_ptr().align_offset(PAGE);
+        let whole = buffer.len().saturating_sub(skipped) / PAGE * PAGE;
+        if whole > 0 {
+            // SAFETY: the range lies inside the buffer, which is borrowed for writing; its bytes stay as they are.
+            let _ = unsafe {
+                let begin = buffer.as_mut_ptr().add(skipped).cast();
+                rustix::mm::madvise(begin, whole, rustix::mm::Advice::LinuxPopulateWrite)
+            };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = buffer;
+}
+
 /// Sets every element of `out` to `element`. `out` is a whole number of elements.
 pub fn fill_with(out: &mut [u8], element: &[u8]) {
     match element {
@@ -66,6 +86,20 @@ pub fn is_filled_with(data: &[u8], element: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_keeps_its_bytes_when_it_is_populated() {
+        for len in [0, 1, 4095, 4096, 3 << 20] {
+            let mut data: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let same = data.clone();
+            populate(&mut data);
+            assert_eq!(data, same);
+            assert!(zeroed_in_large_pages(len).is_some_and(|mut fresh| {
+                populate(&mut fresh);
+                fresh == vec![0; len]
+            }));
+        }
+    }
 
     #[test]
     fn filled_memory_is_recognised_and_one_other_byte_is_seen() {

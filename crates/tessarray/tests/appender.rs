@@ -49,6 +49,28 @@ fn rows_come_in_order_whatever_the_layout_and_the_memory() {
 }
 
 #[test]
+fn rows_so_long_that_memory_is_prepared_for_them_come_in_order() {
+    const LONG: u64 = 1 << 15;
+    let place = Place::memory();
+    let session = Session::builder().threads(2).build();
+    let array = Layout::Plain.create(&session, place.store.clone(), "a", &[1, LONG], &[64, LONG]);
+    let plane = Plane::random([200, LONG], 7);
+    // Two rows of chunks, and three; each of 4 MiB.
+    for max_bytes in [1, 12 << 20] {
+        array.resize(&[0, LONG]).unwrap();
+        let appender = Appender::new(&array, 0, max_bytes).unwrap();
+        for at in 0..200 {
+            let bytes = bytes_of(&plane.data[(at * LONG) as usize..((at + 1) * LONG) as usize]);
+            appender.append(&InputView::new(&bytes, &[1, LONG], 2).unwrap()).unwrap();
+        }
+        appender.close().unwrap();
+        assert!(array.read_bytes(&plane.all()).unwrap() == plane.bytes());
+    }
+    // One that is dropped while its memory is still being prepared.
+    drop(Appender::new(&array, 0, 1 << 28).unwrap());
+}
+
+#[test]
 fn a_failure_is_told_once_and_no_row_is_dropped_or_stored_twice() {
     let place = Place::memory();
     let session = Session::builder().threads(1).build();

@@ -3,7 +3,7 @@
 use crate::array::{Array, Part};
 use crate::error::{ArrayError, Result};
 use tessarray_buffer::{
-    Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided, zeroed_in_large_pages,
+    Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided, populate, zeroed_in_large_pages,
 };
 use tessarray_grid::{Odometer, Selection};
 
@@ -130,14 +130,24 @@ impl Layer {
         Self { begin, filled: 0, tried: None, tiles: tiles.collect() }
     }
 
+    /// Makes fresh memory ready to be filled.
+    pub(super) fn prepare(&mut self) {
+        self.tiles.iter_mut().for_each(|memory| populate(memory));
+    }
+
+    /// Rows for which there is room.
+    pub(super) fn left(&self, frames: &Frames) -> u64 {
+        frames.rows().saturating_sub(self.begin + self.filled)
+    }
+
     pub(super) fn is_full(&self, frames: &Frames) -> bool {
-        self.begin + self.filled >= frames.rows()
+        self.left(frames) == 0
     }
 
     /// Copies rows of a checked `input`, from number `first` on, as far as there is room; says how many.
     pub(super) fn take(&mut self, frames: &Frames, input: &InputView<'_>, first: u64) -> u64 {
         let axis = frames.axis;
-        let rows = (input.shape()[axis] - first).min(frames.rows() - self.begin - self.filled);
+        let rows = (input.shape()[axis] - first).min(self.left(frames));
         for (tile, memory) in frames.tiles.iter().zip(&mut self.tiles) {
             let mut shape = tile.shape.clone();
             shape[axis] = rows;

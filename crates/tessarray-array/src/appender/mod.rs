@@ -2,7 +2,8 @@
 //!
 //! 1. [`Appender::append`] copies frames into the *layer* that is being filled: as many rows of the axis as an object is
 //!    long, cut into tiles as the array is, so that a chunk is encoded from where its elements were put.
-//! 2. A full layer goes to a queue, and the next one begins. There are only so many; where all are full, `append` waits.
+//! 2. A full layer goes to a queue, and the next one begins, whose memory was made ready meanwhile. There are only so many;
+//!    where the last one is being filled, each `append` waits its share of the time until another is stored (see [`pace`]).
 //! 3. One thread takes the layers in order and appends each as [`Array::append`] does, with the session's workers: data
 //!    first, metadata last. The rows of a layer come to be together; a kill leaves whole layers, and all that `flush` or
 //!    `close` had said to be there.
@@ -12,6 +13,7 @@
 //! Other appenders may append to the same array: their rows come between the layers of this one.
 
 mod layer;
+mod pace;
 mod queue;
 
 use crate::array::Array;
@@ -21,6 +23,9 @@ use queue::Queue;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use tessarray_buffer::InputView;
+
+/// Layers of no fewer bytes are made ready by a thread of their own before they are filled.
+const PREPARED_BYTES: usize = 4 << 20;
 
 /// Takes single frames, or a few, and appends them to an array in whole rows of chunks. Safe to use from many threads;
 /// not in the child of a fork.
@@ -33,28 +38,28 @@ pub struct Appender {
     queue: Arc<Queue>,
     /// Held while frames are taken, so that they keep their order.
     turn: Mutex<()>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     process: u32,
 }
 
 impl Appender {
     /// An appender along `axis` of an array whose elements have a fixed size. It gathers up to `max_bytes`, and no less
-    /// than two rows of inner chunks, beside what one [`Array::append`] needs.
+    /// than two rows of inner chunks, beside what one [`Array::append`] needs. Large layers are
+    /// taken from the system ahead of time: the first at once, each of the others when the one before is begun.
     ///
     /// # Errors
     /// An axis that the array has not got, elements of variable length, a thread that cannot be started.
     pub fn new(array: &Array, axis: usize, max_bytes: usize) -> Result<Self> {
         let frames = Frames::new(array, axis, max_bytes)?;
         let queue = Arc::new(Queue::new(array.clone(), frames, max_bytes));
-        let working = Arc::clone(&queue);
-        let thread = Builder::new().name("tessarray-appender".into()).spawn(move || working.work());
-        let thread = thread.map_err(|error| ArrayError::Threads { threads: 1, reason: error.to_string() })?;
-        let thread = Mutex::new(Some(thread));
-        Ok(Self { queue, turn: Mutex::default(), thread, process: std::process::id() })
+        let threads = Mutex::new(start(&queue)?);
+        Ok(Self { queue, turn: Mutex::default(), threads, process: std::process::id() })
     }
 
     /// Takes the rows of `input`, which has the array's lengths along all other axes; its memory is the caller's again
-    /// when this returns. Costs the copy, and waits only where `max_bytes` are gathered and not yet stored.
+    /// when this returns. Costs the copy, and waits only where most of `max_bytes` is gathered and not yet
+    /// stored: then a little at each row, at the rate at which rows are stored. The first call may wait for memory, which
+    /// the system is asked for when the appender is made.
     ///
     /// # Errors
     /// Input that does not fit, a closed appender; or what went wrong with rows that were taken before, where something
@@ -66,7 +71,7 @@ impl Appender {
         self.queue.ready()?;
         let mut taken = 0;
         while taken < rows {
-            let mut layer = self.queue.room();
+            let mut layer = self.queue.room(rows - taken);
             taken += layer.take(&self.queue.frames, input, taken);
             self.queue.give(layer);
         }
@@ -90,8 +95,7 @@ impl Appender {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.queue.flush()?;
         self.queue.end();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        for thread in self.threads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = thread.join();
         }
         Ok(())
@@ -104,6 +108,20 @@ impl Appender {
         }
         Err(queue::refusal("to be used by the process that made it", "the child of a fork"))
     }
+}
+
+/// The thread that stores, and one that prepares memory where that takes long enough to be seen: it can be done without.
+fn start(queue: &Arc<Queue>) -> Result<Vec<JoinHandle<()>>> {
+    let working = Arc::clone(queue);
+    let thread = Builder::new().name("tessarray-appender".into()).spawn(move || working.work());
+    let thread = thread.map_err(|error| ArrayError::Threads { threads: 1, reason: error.to_string() })?;
+    let mut threads = vec![thread];
+    if queue.frames.bytes() >= PREPARED_BYTES {
+        let preparing = Arc::clone(queue);
+        let thread = Builder::new().name("tessarray-memory".into()).spawn(move || preparing.prepare());
+        threads.extend(thread);
+    }
+    Ok(threads)
 }
 
 impl Drop for Appender {

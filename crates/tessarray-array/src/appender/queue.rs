@@ -1,11 +1,13 @@
 //! Layers between those who fill them and the thread that stores them.
 
 use super::layer::{Frames, Layer};
+use super::pace::Pace;
 use crate::array::Array;
 use crate::error::{ArrayError, Result};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// What an appender cannot do.
 pub(super) fn refusal(expected: &str, found: &str) -> ArrayError {
@@ -25,8 +27,10 @@ struct State {
     filling: Option<Layer>,
     full: VecDeque<Layer>,
     spare: Vec<Layer>,
-    /// Layers in existence.
+    /// Layers in existence, the one that is being prepared too.
     layers: usize,
+    preparing: bool,
+    pace: Pace,
     /// Where the next layer begins, counted from the last boundary of layers.
     begin: u64,
     /// Whether the thread is storing a layer.
@@ -47,6 +51,8 @@ impl Queue {
             full: VecDeque::new(),
             spare: Vec::new(),
             layers: 0,
+            preparing: false,
+            pace: Pace::default(),
             begin,
             busy: false,
             stalled: false,
@@ -81,23 +87,40 @@ impl Queue {
         Ok(())
     }
 
-    /// A layer with room for a row. Waits where there may be no more layers; not once storing has failed, as the call
-    /// that is under way was promised to take all of its rows.
-    pub(super) fn room(&self) -> Layer {
+    /// A layer with room, for up to `rows`. Waits where there may be no more layers; not once storing has failed, as the
+    /// call that is under way was promised to take all of its rows.
+    pub(super) fn room(&self, rows: u64) -> Layer {
         let mut state = self.lock();
-        loop {
+        let layer = loop {
             if let Some(layer) = state.filling.take() {
-                return layer;
+                break layer;
             }
             if let Some(mut layer) = state.spare.pop() {
                 layer.begin = state.begin;
-                return layer;
+                if state.layers < self.most {
+                    self.changed.notify_all();
+                }
+                break layer;
             }
-            if state.layers < self.most || state.stalled || state.ended {
+            let forced = state.stalled || state.ended;
+            if forced || (state.layers < self.most && !state.preparing) {
                 state.layers += 1;
-                return Layer::new(&self.frames, state.begin);
+                break Layer::new(&self.frames, state.begin);
             }
             state = self.wait(state);
+        };
+        self.keep_pace(state, rows, layer.left(&self.frames));
+        layer
+    }
+
+    /// Where only one layer has room, which holds `left` rows more: waits for their share of the time that the next
+    /// one will take to be free.
+    fn keep_pace(&self, mut state: MutexGuard<'_, State>, rows: u64, left: u64) {
+        let begun = Instant::now();
+        let share = state.pace.share(rows, left);
+        while let Some(ahead) = share.checked_sub(begun.elapsed()).filter(|_| state.is_last(self.most)) {
+            let waited = self.changed.wait_timeout(state, ahead);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -146,7 +169,28 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// The thread.
+    /// The thread that makes layers ready, one ahead of whoever fills them, until there are as many as may be. To back
+    /// fresh pages takes as long as to copy frames into them, and longer on a virtual machine whose host has to find them.
+    pub(super) fn prepare(&self) {
+        let mut state = self.lock();
+        while state.layers < self.most && !state.ended {
+            if !state.spare.is_empty() {
+                state = self.wait(state);
+                continue;
+            }
+            state.layers += 1;
+            state.preparing = true;
+            drop(state);
+            let mut layer = Layer::new(&self.frames, 0);
+            layer.prepare();
+            state = self.lock();
+            state.preparing = false;
+            state.spare.push(layer);
+            self.changed.notify_all();
+        }
+    }
+
+    /// The thread that stores.
     pub(super) fn work(&self) {
         let _ending = Ending(self);
         loop {
@@ -163,10 +207,12 @@ impl Queue {
                 state = self.wait(state);
             };
             state.busy = true;
+            state.pace.begin(layer.filled);
             drop(state);
             let stored = layer.store(&self.array, &self.frames);
             let mut state = self.lock();
             state.busy = false;
+            state.pace.end(stored.is_ok());
             match stored {
                 Ok(()) => {
                     if state.layers > self.most {
@@ -184,6 +230,14 @@ impl Queue {
             drop(state);
             self.changed.notify_all();
         }
+    }
+}
+
+impl State {
+    /// Whether the layer that is being filled is the last, and another will be free when one is stored.
+    fn is_last(&self, most: usize) -> bool {
+        let more = self.layers < most || self.preparing || !self.spare.is_empty();
+        !more && self.busy && !self.stalled && !self.ended
     }
 }
 
