@@ -91,7 +91,7 @@ def home(override: Path | None = None) -> Path:
     if override is not None:
         return override
     if given := os.environ.get("TESSARRAY_BENCH_HOME"):
-        return Path(given)
+        return Path(given).absolute()
     if sys.platform == "win32":
         cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
