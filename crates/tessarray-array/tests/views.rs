@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Session, ShardChoice};
 use tessarray_buffer::{Arena, DataType, InputView, OutputView};
+use tessarray_codec::NamedConfig;
 use tessarray_grid::{AxisSelection, Odometer, Selection, ravel};
 use tessarray_store::MemoryStore;
 
@@ -158,5 +159,59 @@ proptest! {
         };
         array.write_from(&selection, &input, &Arena::new()).unwrap();
         prop_assert!(array.read_bytes(&Selection::all(&SHAPE)).unwrap() == model, "written: {window:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Chunks that are large enough to be taken and put a block at a time, or to be stored from where they lie.
+    #[test]
+    fn large_chunks_are_taken_from_and_put_into_any_window(
+        codec in prop::sample::select(vec!["blosc", "not shuffled", "none"]),
+        random: bool,
+        begins_with_fill: bool,
+        fortran_chunks: bool,
+        fortran_window: bool,
+        ways in prop::collection::vec((any::<bool>(), 1usize..3), 3),
+    ) {
+        let shape = [9u64, 140, 70];
+        let mut spec = ArraySpec::new(&shape, DataType::UInt32);
+        spec.chunks = ChunkChoice::Shape(vec![8, 130, 67]);
+        spec.fortran_order = fortran_chunks;
+        spec.compressors = match codec {
+            "blosc" => spec.compressors,
+            "none" => CodecChoice::List(Vec::new()),
+            _ => CodecChoice::List(vec![
+                NamedConfig::new("blosc").with("cname", "lz4").with("clevel", 5).with("shuffle", "noshuffle")
+                    .with("typesize", 1).with("blocksize", 0),
+                NamedConfig::new("crc32c"),
+            ]),
+        };
+        let elements = shape.iter().product::<u64>() as u32;
+        let number = |i: u32| if random { i.wrapping_mul(0x9E37_79B9).rotate_left(i % 29) } else { i / 50 };
+        let mut model: Vec<u8> = (0..elements).flat_map(|i| number(i).to_ne_bytes()).collect();
+        if begins_with_fill {
+            model[..100_000].fill(0);
+        }
+        let window = Window::new(&shape, fortran_window, &ways);
+        let memory = window.filled(&model);
+        let session = Session::builder().threads(2).build();
+        let array = Array::create(&session, Arc::new(MemoryStore::new()), "a", &spec, false).unwrap();
+        // SAFETY: the memory ends with the last element that the strides reach, and nobody writes to it.
+        let input = unsafe {
+            let first = memory.as_ptr().add(window.start);
+            InputView::from_raw(first, &window.shape, &window.strides, ITEM)
+        };
+        array.write_from(&Selection::all(&shape), &input, &Arena::new()).unwrap();
+        prop_assert!(array.read_bytes(&Selection::all(&shape)).unwrap() == model, "written: {window:?}");
+        let mut found = vec![UNTOUCHED; window.bytes];
+        // SAFETY: as above; the memory is borrowed by nobody else.
+        let out = unsafe {
+            let first = found.as_mut_ptr().add(window.start);
+            OutputView::from_raw(first, &window.shape, &window.strides, ITEM)
+        };
+        array.read_into(&Selection::all(&shape), &out, &Arena::new()).unwrap();
+        prop_assert!(found == memory, "read: {window:?}");
     }
 }

@@ -20,11 +20,12 @@ Work = Literal["read", "write", "change"]
 
 
 def memory_of(layout: Layout, itemsize: int, workers: int, ratio: float = 1.0, work: Work = "write") -> int:
-    """Peak bytes above the values of a `read`, a `write` of whole objects, or a `change` of parts of them.
+    """Peak bytes above the values of a `read`, a `write` of whole objects, or a `change` of parts of them, at most.
 
     With w workers (one more where there are several, since a finished piece waits to be taken up), a chunk of c bytes
     of values and e encoded, and an object of s bytes encoded: read w (c + e), write w (c + e + s), change
     w (c + e + 2 s), and what codecs take for themselves. `tessarray tune memory` measures it. `ratio`: raw over stored.
+    Large chunks that are read or written whole with blosc, or no codec, go block by block, and take less by about c.
     """
     held = workers + (workers > 1)
     chunk = math.prod(layout.chunks) * itemsize

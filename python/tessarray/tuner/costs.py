@@ -28,8 +28,8 @@ PRIOR = (3e-6, 8e-6, 2e-6, 3e-6, 1e-10, 3e-10, 1.5e-9, 1.0, 1.0)
 NAMES = ("call", "object", "request", "chunk", "fetched", "used", "segment", "decode", "network")
 PRIOR_WEIGHT = 0.045
 FITS = 6
-# The engine's block sizes: a factor on the L1 cache by level (8 above), no more than 1 up to level 5 of a fast compressor;
-# and one stream a byte of an element up to 16.
+# The engine's block sizes: a factor on the L1 cache by level (8 above), no more than 1 up to level 5 of a fast
+# compressor; and one stream a byte of an element up to 16.
 LEVELS = {0: 0.25, 1: 0.5, 2: 1, 3: 2, 4: 4, 5: 4}
 FAST, FAST_LEVEL = ("lz4", "blosclz", "snappy"), 5
 MOST_STREAMS = 16

@@ -10,7 +10,7 @@
 //! A thread that holds a key's lock never waits for a worker that has not begun, since all workers may be waiting for
 //! that lock (see [`crate::crew`]).
 //!
-//! Each worker holds one encoded object and one decoded inner chunk. Where there are fewer objects than workers, the
+//! Each worker holds one encoded object and one decoded inner chunk, or a block of it where it is large. Where there are fewer objects than workers, the
 //! workers share the inner chunks of one object instead.
 
 use super::encode::{Encoded, ObjectEncoder};
