@@ -20,7 +20,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// `None` where a leaf is not a whole chunk, or a small one.
+    /// `None` where a leaf is not a whole chunk, a small one, or one whose axes lie in another order there.
     fn new(picks: &Picks, cell: &Cell, chain: &Chain, array: &[isize], item: usize) -> Option<Self> {
         if chain.stored_spec().byte_len() < LARGE || chain.spec().data_type.is_variable() {
             return None;
@@ -40,7 +40,11 @@ impl Whole {
                 }
             }
         }
-        Some(Self { offset, shape, strides, item })
+        // In the other order of axes a block has a few bytes of each of the array's cache lines, which all other blocks want
+        // again: a whole chunk makes better use of them.
+        let along = strides.last().map_or(0, |stride| stride.unsigned_abs());
+        let across = shape.iter().zip(&strides).any(|(&n, stride)| n > 1 && stride.unsigned_abs() < along);
+        (!across).then_some(Self { offset, shape, strides, item })
     }
 
     /// Cuts a range of the chunk's bytes, whole elements, into boxes, and visits them in their order: where a box lies in the
