@@ -31,6 +31,8 @@ MADE = [
     Data("smooth", (128, 256, 512), "f4"),
     Data("ramp", (128, 256, 512), "f4"),
     Data("smooth", (64, 256, 512), "f8"),
+    Data("categorical", (128, 512, 512), "u1"),
+    Data("sparse", (128, 256, 512), "f4"),
 ]
 
 

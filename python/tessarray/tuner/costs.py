@@ -29,7 +29,7 @@ NAMES = ("call", "object", "request", "chunk", "fetched", "used", "segment", "de
 PRIOR_WEIGHT = 0.045
 FITS = 6
 # The engine's block sizes: a factor on the L1 cache by level (8 above), no more than 1 up to level 5 of a fast
-# compressor; and one stream a byte of an element up to 16.
+# compressor where elements have several bytes; and one stream a byte of an element up to 16.
 LEVELS = {0: 0.25, 1: 0.5, 2: 1, 3: 2, 4: 4, 5: 4}
 FAST, FAST_LEVEL = ("lz4", "blosclz", "snappy"), 5
 MOST_STREAMS = 16
@@ -41,7 +41,7 @@ def block_bytes(codec: str, itemsize: int, chunk_bytes: int) -> int | None:
         return chunk_bytes if codec != "none" else None
     _, name, level, _ = codec.split(":")
     factor = LEVELS.get(int(level), 8)
-    if name in FAST and int(level) <= FAST_LEVEL:
+    if name in FAST and int(level) <= FAST_LEVEL and itemsize > 1:
         factor = min(factor, 1)
     size = int((64 << 10 if name == "zstd" else 32 << 10) * factor)
     if name != "zstd" and itemsize <= MOST_STREAMS:

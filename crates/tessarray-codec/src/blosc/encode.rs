@@ -198,9 +198,9 @@ fn splits(compressor: Compressor, typesize: usize, blocksize: usize) -> bool {
     compressor != Compressor::Zstd && typesize <= MAX_SPLITS && blocksize / typesize >= MIN_BUFFER
 }
 
-/// The block size: the one asked for, or else C-Blosc's choice for this level, compressor and element size; but streams of
-/// the fast compressors are no longer than [`L1`] up to level 5. They look back 64 KiB at most, so longer ones gain
-/// little (see docs/performance.md), and a small read would have to decode them.
+/// The block size: the one asked for, or else C-Blosc's choice for this level, compressor and element size; but of elements
+/// of several bytes, streams of the fast compressors are no longer than [`L1`] up to level 5. They look back 64 KiB at most,
+/// so longer ones gain little (see docs/performance.md), and a small read would have to decode one for each byte.
 pub(super) fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
     let typesize = config.frame_typesize();
     if nbytes < typesize {
@@ -220,7 +220,7 @@ pub(super) fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
             9 if config.compressor.is_slow() => size *= 16,
             _ => size *= 8,
         }
-        if config.level <= 5 && !config.compressor.is_slow() {
+        if config.level <= 5 && !config.compressor.is_slow() && typesize > 1 {
             size = size.min(L1);
         }
     }

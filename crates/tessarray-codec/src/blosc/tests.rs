@@ -90,7 +90,7 @@ impl Pieces for Scattered<'_> {
 
 /// What to ask C-Blosc for, so that it takes the blocks that we take where none are asked for.
 fn c_blocksize(config: &BloscConfig, len: usize) -> usize {
-    let fast = config.level <= 5 && !config.compressor.is_slow();
+    let fast = config.level <= 5 && !config.compressor.is_slow() && config.typesize > 1;
     match config {
         BloscConfig { blocksize: 0, level: 3.., .. } if fast && len >= 32 << 10 => 32 << 10,
         _ => config.blocksize,
