@@ -1,9 +1,12 @@
 //! Frames of a camera through the appender, in memory: `cargo bench -p tessarray-array --bench appender`.
 
+mod common;
+
+use common::done;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use std::sync::Arc;
-use tessarray_array::{Appender, Array, ArraySpec, ChunkChoice, CodecChoice, Result, Session, ShardChoice};
+use tessarray_array::{Appender, Array, ArraySpec, ChunkChoice, CodecChoice, Session, ShardChoice};
 use tessarray_buffer::{DataType, InputView};
 use tessarray_store::MemoryStore;
 
@@ -12,13 +15,6 @@ const FRAMES: u64 = 64;
 
 fn main() {
     divan::main();
-}
-
-fn done<T>(result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(error) => unreachable!("{error}"),
-    }
 }
 
 /// How the array is cut: chunks of which a frame touches many, chunks that are tiles of a layer, and shards.

@@ -2,23 +2,19 @@
 //!
 //! Chunks that are not stored cost a plan, a look at the index and the fill, so that their reads are nearly all plan.
 
+mod common;
+
+use common::done;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use std::sync::Arc;
-use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Result, Session, ShardChoice};
+use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Session, ShardChoice};
 use tessarray_buffer::{Arena, DataType, OutputView};
 use tessarray_grid::Selection;
 use tessarray_store::MemoryStore;
 
 fn main() {
     divan::main();
-}
-
-fn done<T>(result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(error) => unreachable!("{error}"),
-    }
 }
 
 fn array(shape: &[u64], chunk: &[u64], shard: &[u64]) -> Array {

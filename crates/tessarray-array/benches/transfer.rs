@@ -2,10 +2,13 @@
 //!
 //! The chunks are not compressed, so that nearly all is the copy, and how it is found.
 
+mod common;
+
+use common::done;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use std::sync::Arc;
-use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Result, Session};
+use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Session};
 use tessarray_buffer::{Arena, DataType, OutputView};
 use tessarray_grid::{AxisSelection, Selection};
 use tessarray_store::MemoryStore;
@@ -15,13 +18,6 @@ const SHAPE: [u64; 3] = [EDGE; 3];
 
 fn main() {
     divan::main();
-}
-
-fn done<T>(result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(error) => unreachable!("{error}"),
-    }
 }
 
 /// A written array of chunks of 32 KiB each way.

@@ -108,7 +108,7 @@ view!(
 );
 
 /// Whether a box of `shape` with these byte strides is one C-ordered run of memory.
-fn is_contiguous(shape: &[u64], strides: &[isize], item: usize) -> bool {
+pub fn is_contiguous(shape: &[u64], strides: &[isize], item: usize) -> bool {
     let expected = c_strides(shape, item);
     shape.iter().zip(strides).zip(&expected).all(|((&n, &found), &expected)| n == 1 || found == expected)
 }

@@ -65,8 +65,7 @@ impl<'a> LeafDecoder<'a> {
             None => self.chain.decode(encoded, &mut chunk, self.arena, scratch),
         };
         if result.is_ok() {
-            // SAFETY: `chunk` is a whole chunk, decoded where this leaf needs it; leaves have disjoint places.
-            unsafe { scatter(self.picks, cell, self.chain, &chunk, &self.strides, self.out) }
+            self.place(cell, &chunk);
         }
         scratch.give(chunk);
         result

@@ -4,7 +4,7 @@
 use super::transfer::whole_box;
 use crate::plan::{Cell, Picks};
 use std::ops::Range;
-use tessarray_buffer::{Dims, InputView, OutputView, Strides, c_strides, copy_strided};
+use tessarray_buffer::{Dims, InputView, OutputView, Strides, c_strides, copy_strided, is_contiguous};
 use tessarray_codec::{Blocks, Chain, Pieces, Result, Scratch};
 
 /// Chunks of fewer bytes stay in cache whatever is done.
@@ -88,11 +88,8 @@ impl Whole {
     /// Where a range begins in the array, if it lies together there.
     fn run(&self, range: &Range<usize>) -> Option<isize> {
         let (mut found, mut boxes) = (None, 0);
-        self.boxes(range, &mut |offset, axis, count| {
-            let (shape, strides) = self.shape_of(axis, count);
-            let together = c_strides(&shape, self.item);
-            let runs = shape.iter().zip(strides).zip(&together).all(|((&n, a), b)| n == 1 || a == b);
-            found = runs.then_some(offset);
+        self.each(range, |offset, _, shape, strides, _| {
+            found = is_contiguous(shape, strides, self.item).then_some(offset);
             boxes += 1;
         });
         found.filter(|_| boxes == 1)

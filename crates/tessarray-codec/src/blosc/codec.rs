@@ -26,6 +26,12 @@ impl BloscCodec {
     pub fn settings(&self) -> &BloscConfig {
         &self.config
     }
+
+    /// Whether `input` can be asked for block by block.
+    fn fits(&self, input: &dyn Pieces) -> bool {
+        let block = encode::blocksize(&self.config, input.len());
+        block >= input.len() || block.is_multiple_of(input.unit())
+    }
 }
 
 impl BytesCodec for BloscCodec {
@@ -46,15 +52,11 @@ impl BytesCodec for BloscCodec {
     }
 
     fn encode_pieces(&self, input: &dyn Pieces, out: &mut Vec<u8>) -> Option<Result<()>> {
-        let block = encode::blocksize(&self.config, input.len());
-        let fits = block >= input.len() || block.is_multiple_of(input.unit());
-        fits.then(|| encode::encode(&self.config, input, out))
+        self.fits(input).then(|| encode::encode(&self.config, input, out))
     }
 
     fn stored_head(&self, input: &dyn Pieces) -> Option<Vec<u8>> {
-        let block = encode::blocksize(&self.config, input.len());
-        let fits = block >= input.len() || block.is_multiple_of(input.unit());
-        if fits { encode::stored_head(&self.config, input) } else { None }
+        if self.fits(input) { encode::stored_head(&self.config, input) } else { None }
     }
 
     fn stored<'a>(&self, input: &'a [u8], decoded: usize) -> Option<&'a [u8]> {
