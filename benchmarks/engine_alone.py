@@ -1,4 +1,4 @@
-"""The parts of `engine_bars.py` that need no rival: the share of the machine's limit, growth, the cost of a plan.
+"""The parts of `engine_bars.py` that need no rival: the share of the machine's limit, growth, plans, checksums.
 
 Each gives lines: what, ours, what it is compared with, the ratio, the bar, whether it is met (None: it has none).
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,29 +30,30 @@ Line = tuple[str, str, str, str, str, bool | None]
 
 
 def limit(scale: float, repeats: int) -> list[Line]:
-    """`make limit`: what memcpy, the codec and file creation alone can do with the same threads, and our share."""
+    """`make limit`: what memcpy, the codec and files alone can do with the same threads, and our share."""
     command = ["cargo", "run", "--release", "--quiet", "--package", "tessarray", "--example", "limit"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    rates = {name.strip(): rate for name, rate in re.findall(r"^([a-z: ]+?) +([0-9.]+)$", done.stdout, re.M)}
+    pattern = r"^(\w+): (write|read) reaches +([0-9.]+) of ([^(]*) \(([0-9.]+) GB/s\)"
     found: list[Line] = []
-    for verb, parts in (
-        ("write", "gather + encode + file creation"),
-        ("read", "file read + decode + scatter"),
-    ):
-        share, most = re.findall(
-            rf"^{verb} reaches +([0-9.]+) of [^(]*\(([0-9.]+) GB/s\)", done.stdout, re.M
-        )[0]
-        ours = rates["engine: " + ("write" if verb == "write" else "read all")]
-        found.append(
-            (
-                f"limit, sharded: {verb}",
-                f"{ours} GB/s",
-                f"{parts}: {most} GB/s",
-                share,
-                "0.75",
-                float(share) >= 0.75,
-            )
-        )
+    for name, verb, share, parts, most in re.findall(pattern, done.stdout, re.M):
+        ours = f"{float(share) * float(most):.2f} GB/s"
+        enough = float(share) >= 0.75
+        found.append((f"limit, {name}: {verb}", ours, f"{parts}: {most} GB/s", share, "0.75", enough))
+    return found
+
+
+def checksum(scale: float, repeats: int) -> list[Line]:
+    """What a crc32c of each chunk costs: everything with it, over the same without. It has no bar."""
+    found: list[Line] = []
+    for name in ("sharded", "chunked"):
+        runs = [child(f"checksum-{name}", max(round(256 * scale), 32)) for _ in range(repeats)]
+        for step in runs[0]:
+            if step.endswith(" without"):
+                continue
+            ours = statistics.median(run[step] for run in runs)
+            without = statistics.median(run[f"{step} without"] for run in runs)
+            line = (f"crc32c, {name}: {step}", f"{1e3 * ours:.3g} ms", f"without: {1e3 * without:.3g} ms")
+            found.append((*line, f"{ours / without:.2f}", "", None))
     return found
 
 
@@ -77,7 +79,11 @@ def growth(scale: float, repeats: int) -> list[Line]:
     return found
 
 
-PARTS: dict[str, Callable[[float, int], list[Line]]] = {"limit": limit, "growth": growth}
+PARTS: dict[str, Callable[[float, int], list[Line]]] = {
+    "limit": limit,
+    "growth": growth,
+    "checksum": checksum,
+}
 
 
 def available() -> float:
@@ -150,7 +156,51 @@ def plan(side: int, folder: Path) -> dict[str, float]:
     return {"seconds": min(calls.walls), "peak": row["peak"] - found.nbytes, "chunks": float(found.size)}
 
 
+def checksums(
+    chunks: tuple[int, ...], shards: tuple[int, ...] | None, planes: int, folder: Path
+) -> dict[str, float]:
+    """Seconds of writes and reads with a crc32c of each chunk, and without, in turns: medians of three."""
+    import tessarray
+
+    rng = np.random.default_rng(1)
+    y, x = np.ogrid[:1024, :1024]
+    image = np.empty((planes, 1024, 1024), "u2")
+    np.add(200 + (x + y) // 8, rng.integers(0, 16, image.shape, "u1"), out=image, casting="unsafe")
+    corners = [rng.integers(0, [n - 31 for n in image.shape]).tolist() for _ in range(100)]
+    cubes = [tuple(slice(at, at + 32) for at in corner) for corner in corners]
+    seconds: dict[str, list[float]] = {}
+    for _ in range(4):
+        for suffix, more in (("", ["crc32c"]), (" without", [])):
+            array: Any = tessarray.create_array(
+                folder / f"array{suffix}",
+                shape=image.shape,
+                dtype="u2",
+                chunks=chunks,
+                shards=shards,
+                compressors=["blosc:lz4:5:shuffle", *more],
+                overwrite=True,
+            )
+            steps: dict[str, Callable[[], object]] = {
+                "write": partial(array.__setitem__, ..., image),
+                "100 cubes, the first time": lambda array=array: [array[cube] for cube in cubes],  # type: ignore[misc]
+                "100 cubes, again": lambda array=array: [array[cube] for cube in cubes],  # type: ignore[misc]
+                "read all": partial(array.__getitem__, ...),
+            }
+            for step, job in steps.items():
+                began = time.perf_counter()
+                job()
+                seconds.setdefault(step + suffix, []).append(time.perf_counter() - began)
+    return {step: statistics.median(values[1:]) for step, values in seconds.items()}
+
+
+CHILDREN: dict[str, Callable[[int, Path], dict[str, float]]] = {
+    "grow": grow,
+    "plan": plan,
+    "checksum-sharded": partial(checksums, CHUNK, SHARD),
+    "checksum-chunked": partial(checksums, (128, 128, 128), None),
+}
+
 if __name__ == "__main__":
     memory_folder = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(prefix="bars-", dir=memory_folder) as made:
-        print(json.dumps({"grow": grow, "plan": plan}[sys.argv[1]](int(sys.argv[2]), Path(made))))
+        print(json.dumps(CHILDREN[sys.argv[1]](int(sys.argv[2]), Path(made))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 import tessarray
 from tessarray import stores
+from tessarray.codecs import Blosc
+from tessarray.tuner.costs import block_bytes
 from tessarray.tuner.expected import LOCAL, expected_chunks, expected_touched, touch, touched
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import parse_queries, selection_of
@@ -94,3 +97,18 @@ def test_requests_in_shards_count_runs_and_the_limit_of_a_request(seed: int) -> 
     read = counted.counts()["read"]
     found = touch(box, layout, 8, 1.0, LOCAL)
     assert (found.requests, found.fetched) == (read["ranges"], read["bytes_read"])
+
+
+@pytest.mark.parametrize("name", ["lz4", "blosclz", "snappy", "lz4hc", "zstd", "zlib"])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8", "c16"])
+def test_blocks_are_as_large_as_the_model_says(tmp_path: Path, name: str, dtype: str) -> None:
+    for level, n in itertools.product((1, 3, 5, 7, 9), (100, 12_500, 20_000, 65_537, 600_000)):
+        chunk = tmp_path / f"{level}-{n}" / "c" / "0"
+        codec = Blosc(cname=name, clevel=level)
+        values = (np.arange(n) % 200).astype(dtype)
+        tessarray.create_array(chunk.parent.parent, data=values, chunks=(n,), compressors=[codec])
+        found = int.from_bytes(chunk.read_bytes()[8:12], "little")
+        assert block_bytes(f"blosc:{name}:{level}:shuffle", values.itemsize, values.nbytes) == found, (
+            level,
+            n,
+        )

@@ -187,6 +187,13 @@ impl Session {
         Ok(slots.into_iter().filter_map(take).collect())
     }
 
+    /// How many of `count` short jobs, neighbours, to do as one: so many that all threads have some, and where there are
+    /// many, that who is done early takes over from others.
+    pub(crate) fn job_of(&self, count: usize) -> usize {
+        let threads = self.threads();
+        count.div_ceil(if count <= 8 * threads { threads } else { 4 * threads }).max(1)
+    }
+
     /// A number that no other array handle of this session has.
     pub(crate) fn next_id(&self) -> u64 {
         self.shared.ids.fetch_add(1, Ordering::Relaxed)

@@ -12,7 +12,7 @@ fn main() {
 
 /// What lies where: a box of 64 x 64 x 64 elements, 4 MiB at most.
 const EDGE: u64 = 64;
-const ITEMS: [usize; 4] = [1, 2, 4, 16];
+const ITEMS: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// Copies the box between memory of these strides; a zero stride repeats.
 fn copy(bencher: Bencher<'_, '_>, item: usize, from: &[isize], to: &[isize]) {
@@ -56,6 +56,45 @@ fn transposed(bencher: Bencher<'_, '_>, item: usize) {
     let mut fortran = c(item);
     fortran.reverse();
     copy(bencher, item, &fortran, &c(item));
+}
+
+/// An array of two-byte elements in Fortran order, which no cache holds, and bytes before its first element: NumPy's
+/// large arrays begin at 16.
+const FORTRAN: [u64; 3] = [256, 1024, 1024];
+const OFFSETS: [usize; 2] = [0, 16];
+
+/// Gathers one cubic chunk after another in C order, as a write does.
+fn from_fortran(bencher: Bencher<'_, '_>, offset: usize, edge: u64) {
+    let bytes = FORTRAN.iter().product::<u64>() as usize * 2;
+    let Some(mut src) = zeroed_in_large_pages(bytes + offset) else { return };
+    src.fill(7);
+    let mut from = c_strides(&[FORTRAN[2], FORTRAN[1], FORTRAN[0]], 2);
+    from.reverse();
+    let shape = [edge; 3];
+    let to = c_strides(&shape, 2);
+    let mut dst = vec![0u8; edge.pow(3) as usize * 2];
+    let counts = FORTRAN.map(|n| n / edge);
+    let mut chunk = 0;
+    bencher.counter(BytesCount::new(dst.len())).bench_local(|| {
+        let at =
+            [chunk / (counts[1] * counts[2]) % counts[0], chunk / counts[2] % counts[1], chunk % counts[2]];
+        let start: usize =
+            at.iter().zip(&from).map(|(&i, &stride)| (i * edge) as usize * stride as usize).sum();
+        // SAFETY: the chunk lies inside the array, and `dst` has its size.
+        unsafe { copy_strided(src.as_ptr().add(offset + start), &from, dst.as_mut_ptr(), &to, &shape, 2) };
+        chunk += 1;
+        black_box(&mut dst);
+    });
+}
+
+#[divan::bench(args = OFFSETS, sample_count = 2000, sample_size = 1)]
+fn small_chunks_from_fortran_order(bencher: Bencher<'_, '_>, offset: usize) {
+    from_fortran(bencher, offset, 32);
+}
+
+#[divan::bench(args = OFFSETS, sample_size = 1)]
+fn large_chunks_from_fortran_order(bencher: Bencher<'_, '_>, offset: usize) {
+    from_fortran(bencher, offset, 128);
 }
 
 #[divan::bench(args = ITEMS)]

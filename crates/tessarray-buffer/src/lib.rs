@@ -11,7 +11,7 @@ mod fill;
 mod view;
 
 pub use arena::{Arena, VarItem};
-pub use copy::copy_strided;
+pub use copy::{copy_strided, stream_strided};
 pub use dtype::{DataType, DataTypeError, Field, TimeUnit};
 pub use fill::{fill_with, is_filled_with, populate, zeroed, zeroed_in_large_pages};
 pub use view::{Dims, InputView, OutputView, Strides, ViewError, c_strides, is_contiguous};

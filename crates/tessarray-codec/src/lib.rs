@@ -36,6 +36,7 @@ mod spec;
 mod traits;
 mod transpose;
 mod vlen;
+mod window;
 mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
@@ -47,3 +48,4 @@ pub use scratch::Scratch;
 pub use shuffle::ShuffleCodec;
 pub use spec::{ChunkSpec, NamedConfig};
 pub use traits::{ArrayCodec, BytesCodec, EncodedSize, Serializer};
+pub use window::Window;

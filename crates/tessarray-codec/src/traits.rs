@@ -1,6 +1,6 @@
 //! The three kinds of codec (Zarr v3 core, "Codecs"): array to array, array to bytes, bytes to bytes.
 
-use crate::{ChunkSpec, NamedConfig, Pieces, Result};
+use crate::{ChunkSpec, NamedConfig, Pieces, Result, Window};
 use std::fmt::Debug;
 use std::ops::Range;
 use tessarray_buffer::Arena;
@@ -130,15 +130,15 @@ pub trait BytesCodec: Debug + Send + Sync {
         None
     }
 
-    /// Decodes of block `block` (of all, where there are no blocks) the bytes `part` to their places in `out`, which has the
+    /// Decodes of block `block` (of all, where there are no blocks) the bytes `parts` to their places in `out`, which has the
     /// block's bytes; what becomes of the others is left open. `None` where that saves nothing, or a checksum would go
-    /// unseen. `decoded` is the whole decoded size.
-    fn decode_part(
+    /// unseen. `decoded` is the whole decoded size; of `input` the block's own bytes are at hand.
+    fn decode_parts(
         &self,
-        _input: &[u8],
+        _input: Window<'_>,
         _decoded: usize,
         _block: usize,
-        _part: Range<usize>,
+        _parts: &[Range<usize>],
         _out: &mut [u8],
     ) -> Option<Result<()>> {
         None
@@ -151,8 +151,14 @@ pub trait BytesCodec: Debug + Send + Sync {
     }
 
     /// Decodes block number `block` into `out`, which has exactly that block's bytes. Only where
-    /// [`block_len`](Self::block_len) gave a size.
-    fn decode_block(&self, _input: &[u8], _decoded: usize, _block: usize, _out: &mut [u8]) -> Result<()> {
+    /// [`block_len`](Self::block_len) gave a size; of `input` the block's own bytes are at hand.
+    fn decode_block(
+        &self,
+        _input: Window<'_>,
+        _decoded: usize,
+        _block: usize,
+        _out: &mut [u8],
+    ) -> Result<()> {
         Err(crate::CodecError::Chain { reason: format!("{} has no blocks", self.config().name) })
     }
 }

@@ -25,25 +25,44 @@ impl PointPlan {
     /// Groups checked coordinate lists (one an axis) by chunks of this shape. Costs one sort of the points.
     pub fn new(lists: &[Vec<u64>], chunk: &[u64]) -> Self {
         let n = lists.first().map_or(1, Vec::len);
-        let mut keyed: Vec<(Dims, u64, u64)> = (0..n)
-            .map(|point| {
-                let coordinates = lists.iter().zip(chunk).map(|(list, &c)| (list[point], c.max(1)));
-                let at = coordinates.clone().map(|(index, c)| index / c).collect();
-                let inside =
-                    coordinates.fold(0u64, |sum, (index, c)| sum.wrapping_mul(c).wrapping_add(index % c));
-                (at, inside, point as u64)
-            })
-            .collect();
-        keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.2.cmp(&b.2)));
+        let axes = || lists.iter().zip(chunk).map(|(list, &c)| (list, c.max(1)));
+        let chunk_of = |point: u64| axes().map(move |(list, c)| list[point as usize] / c);
+        let mut order: Vec<u64> = (0..n as u64).collect();
+        match numbers(lists, chunk) {
+            // Points of one chunk stay in their order.
+            Some(numbers) => order.sort_by_key(|&point| numbers[point as usize]),
+            None => order.sort_by(|&a, &b| chunk_of(a).cmp(chunk_of(b))),
+        }
         let mut groups: Vec<PointGroup> = Vec::new();
-        for (position, (at, _, _)) in keyed.iter().enumerate() {
+        for (position, &point) in order.iter().enumerate() {
             match groups.last_mut() {
-                Some(group) if group.chunk == *at => group.range.end = position + 1,
-                _ => groups.push(PointGroup { chunk: at.clone(), range: position..position + 1 }),
+                Some(group) if chunk_of(point).eq(group.chunk.iter().copied()) => {
+                    group.range.end = position + 1
+                }
+                _ => {
+                    groups
+                        .push(PointGroup { chunk: chunk_of(point).collect(), range: position..position + 1 });
+                }
             }
         }
-        Self { groups, pairs: keyed.into_iter().map(|(_, inside, out)| (inside, out)).collect() }
+        let inside = |point: u64| {
+            axes().fold(0u64, |sum, (list, c)| sum.wrapping_mul(c).wrapping_add(list[point as usize] % c))
+        };
+        Self { groups, pairs: order.into_iter().map(|point| (inside(point), point)).collect() }
     }
+}
+
+/// The number in C order of each point's chunk, among those up to the last along each axis; `None` where there are too many.
+fn numbers(lists: &[Vec<u64>], chunk: &[u64]) -> Option<Vec<u64>> {
+    let mut numbers = vec![0; lists.first().map_or(1, Vec::len)];
+    let mut all = 1u64;
+    for (list, &c) in lists.iter().zip(chunk) {
+        let c = c.max(1);
+        let n = (list.iter().max().copied().unwrap_or(0) / c).checked_add(1)?;
+        all = all.checked_mul(n)?;
+        numbers.iter_mut().zip(list).for_each(|(number, index)| *number = *number * n + index / c);
+    }
+    Some(numbers)
 }
 
 #[cfg(test)]
@@ -57,5 +76,22 @@ mod tests {
             plan.groups.iter().map(|g| (g.chunk.to_vec(), plan.pairs[g.range.clone()].to_vec())).collect();
         assert_eq!(chunks, vec![(vec![0, 1], vec![(3, 1), (6, 3)]), (vec![2, 0], vec![(4, 0), (4, 2)]),]);
         assert_eq!(PointPlan::new(&[], &[]).pairs, vec![(0, 0)]);
+        assert_eq!(PointPlan::new(&[vec![], vec![]], &[2, 4]), PointPlan::default());
+    }
+
+    #[test]
+    fn chunks_that_have_no_number_are_in_the_same_order() {
+        let far = u64::MAX / 2;
+        let lists = [vec![far, 3, far, 0], vec![1, far, 0, far], vec![far, 2, far, 2]];
+        assert_eq!(numbers(&lists, &[2, 4, 1]), None);
+        let plan = PointPlan::new(&lists, &[2, 4, 1]);
+        let points: Vec<u64> = plan.pairs.iter().map(|&(_, point)| point).collect();
+        assert_eq!(points, [3, 1, 0, 2]);
+        let near = lists.map(|list| list.iter().map(|&index| index.min(9)).collect::<Vec<_>>());
+        assert!(numbers(&near, &[2, 4, 1]).is_some());
+        let near: Vec<u64> =
+            PointPlan::new(&near, &[2, 4, 1]).pairs.iter().map(|&(_, point)| point).collect();
+        assert_eq!(near, points);
+        assert_eq!(plan.groups.len(), 3);
     }
 }

@@ -10,8 +10,29 @@ use pyo3::prelude::*;
 use std::ptr;
 use tessarray::{Dims, InputView, OutputView, Strides};
 
-/// A new C-ordered array of this dtype. Its memory is not set to anything.
+/// Results of as many bytes begin with a cache line.
+const ALIGNED: u64 = 1 << 20;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// A new C-ordered array of this dtype. Its memory is not set to anything. A large one begins with a cache line, so that
+/// rows of chunks are whole lines more often, and is a view of one that NumPy has allocated, which begins anywhere.
 pub fn empty<'py>(
+    py: Python<'py>,
+    descr: &Bound<'py, PyArrayDescr>,
+    shape: &[u64],
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let bytes = shape.iter().fold(descr.itemsize() as u64, |bytes, &n| bytes.saturating_mul(n));
+    if bytes < ALIGNED || descr.has_object() {
+        return allocate(py, descr, shape);
+    }
+    let room = allocate(py, &numpy::dtype::<u8>(py), &[bytes.saturating_add(LINE as u64)])?;
+    let start = data(&room);
+    // SAFETY: there is room for the bytes from the first line on; the array keeps it, and nobody else has it.
+    unsafe { adopt(descr, shape, start.add(start.align_offset(LINE)), room.into_any()) }
+}
+
+fn allocate<'py>(
     py: Python<'py>,
     descr: &Bound<'py, PyArrayDescr>,
     shape: &[u64],

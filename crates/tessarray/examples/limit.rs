@@ -1,16 +1,17 @@
-//! This machine's limits: what memcpy, the codec and file creation alone can do, with the same threads as the engine,
-//! and the share of them that the engine reaches.
+//! This machine's limits: what memcpy, the codec, file creation and file reads alone can do, with the same threads as the
+//! engine, and the share of them that the engine reaches.
 //!
 //! ```text
 //! make limit                        # or: cargo run --release --example limit -- [folder] [MiB]
 //! ```
 //!
-//! The workload is a camera-like uint16 array in shards of (128, 256, 256) of inner chunks (32, 32, 32), blosc lz4
-//! level 5 with byte shuffle and crc32c. Medians of interleaved repeats, in GB/s of decoded data.
+//! The workloads are a camera-like uint16 array in shards of (128, 256, 256) of inner chunks (32, 32, 32), and in chunks of
+//! (128, 128, 128), blosc lz4 level 5 with byte shuffle and crc32c. Medians of interleaved repeats, in GB/s of decoded data.
 
 #![allow(clippy::expect_used)] // a program that measures: where a step fails there is nothing to print
 
 use std::hint::black_box;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,20 @@ use tessarray::{
 };
 
 const REPEATS: usize = 5;
-const CHUNK: usize = 32 * 32 * 32 * 2;
+/// Bytes that are asked of a file at once.
+const READ: usize = 256 << 10;
+
+/// How the array is cut.
+struct Case {
+    name: &'static str,
+    chunk: [u64; 3],
+    shard: Option<[u64; 3]>,
+}
+
+const CASES: [Case; 2] = [
+    Case { name: "sharded", chunk: [32, 32, 32], shard: Some([128, 256, 256]) },
+    Case { name: "chunked", chunk: [128, 128, 128], shard: None },
+];
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -33,8 +47,13 @@ fn main() -> Result<()> {
         .join(format!("tessarray-limit-{}", std::process::id()));
     let planes =
         arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(256).max(256) / 256 * 128;
-    let result = measure(&folder, planes);
-    let _ = std::fs::remove_dir_all(&folder);
+    let shape = [planes, 1024, 1024];
+    let image = camera(&shape);
+    let result = CASES.iter().try_for_each(|case| {
+        let result = measure(case, &folder, &shape, &image);
+        let _ = std::fs::remove_dir_all(&folder);
+        result
+    });
     result
 }
 
@@ -43,33 +62,38 @@ struct Row {
     seconds: Vec<f64>,
 }
 
-fn measure(folder: &Path, planes: u64) -> Result<()> {
+fn measure(case: &Case, folder: &Path, shape: &[u64; 3], image: &[u8]) -> Result<()> {
     let session = Session::new();
     let threads = session.threads();
-    let shape = [planes, 1024, 1024];
-    let image = camera(&shape);
     let mut output = vec![1u8; image.len()];
     let bytes = image.len() as f64;
-    println!("{threads} threads, {:.0} MiB of uint16, files in {}", bytes / 1048576.0, folder.display());
+    let place = folder.display();
+    println!("{}: {threads} threads, {:.0} MiB of uint16, files in {place}", case.name, bytes / 1048576.0);
 
-    let chain = chain();
-    let chunks: Vec<&[u8]> = image.chunks_exact(CHUNK).collect();
+    let chain = chain(&case.chunk);
+    let decoded = chain.spec().byte_len();
+    let chunks: Vec<&[u8]> = image.chunks_exact(decoded).collect();
     let encoded = encode_all(threads, &chain, &chunks);
     let stored: usize = encoded.iter().map(Vec::len).sum();
     println!("codec alone stores {:.1} % of the bytes", 100.0 * stored as f64 / bytes);
 
     let store = Arc::new(FileStore::new(folder)?);
-    let mut spec = ArraySpec::new(&shape, DataType::UInt16);
-    spec.chunks = ChunkChoice::Shape(vec![32, 32, 32]);
-    spec.shards = ShardChoice::Shape(vec![128, 256, 256]);
+    let mut spec = ArraySpec::new(shape, DataType::UInt16);
+    spec.chunks = ChunkChoice::Shape(case.chunk.to_vec());
+    if let Some(shard) = case.shard {
+        spec.shards = ShardChoice::Shape(shard.to_vec());
+    }
     let array = Array::create(&session, store, "array", &spec, true)?;
-    let all = Selection::all(&shape);
+    let all = Selection::all(shape);
+    let object: u64 = case.shard.unwrap_or(case.chunk).iter().product();
+    let files = (shape.iter().product::<u64>() / object) as usize;
 
     let names = [
         "memcpy",
         "encode alone",
         "decode alone",
         "file creation alone",
+        "file read alone",
         "engine: write",
         "engine: read all",
     ];
@@ -82,7 +106,7 @@ fn measure(folder: &Path, planes: u64) -> Result<()> {
             Ok(())
         };
         timed(0, &mut || {
-            copy_all(threads, &image, &mut output);
+            copy_all(threads, image, &mut output);
             Ok(())
         })?;
         timed(1, &mut || {
@@ -94,11 +118,15 @@ fn measure(folder: &Path, planes: u64) -> Result<()> {
             Ok(())
         })?;
         timed(3, &mut || {
-            create_files(threads, folder, stored);
+            create_files(threads, folder, files, stored);
             Ok(())
         })?;
-        timed(4, &mut || array.write_from(&all, &InputView::new(&image, &shape, 2)?, &Arena::new()))?;
-        timed(5, &mut || array.read_into(&all, &OutputView::new(&mut output, &shape, 2)?, &Arena::new()))?;
+        timed(4, &mut || {
+            read_files(threads, folder, files);
+            Ok(())
+        })?;
+        timed(5, &mut || array.write_from(&all, &InputView::new(image, shape, 2)?, &Arena::new()))?;
+        timed(6, &mut || array.read_into(&all, &OutputView::new(&mut output, shape, 2)?, &Arena::new()))?;
         assert!(output == image, "the engine read back other values than it wrote");
     }
     let rate: Vec<f64> = rows.iter_mut().map(|row| bytes / median(&mut row.seconds[1..]) / 1e9).collect();
@@ -107,9 +135,13 @@ fn measure(folder: &Path, planes: u64) -> Result<()> {
         println!("{:<22} {rate:>8.2}", row.name);
     }
     let serial = |parts: &[f64]| 1.0 / parts.iter().map(|rate| 1.0 / rate).sum::<f64>();
-    let (write, read) = (serial(&[rate[0], rate[1], rate[3]]), serial(&[rate[0], rate[2]]));
-    println!("\nwrite reaches {:.2} of gather + encode + file creation ({write:.2} GB/s)", rate[4] / write);
-    println!("read reaches  {:.2} of decode + scatter ({read:.2} GB/s)", rate[5] / read);
+    let (write, read) = (serial(&[rate[0], rate[1], rate[3]]), serial(&[rate[4], rate[2], rate[0]]));
+    let name = case.name;
+    println!(
+        "\n{name}: write reaches {:.2} of gather + encode + file creation ({write:.2} GB/s)",
+        rate[5] / write
+    );
+    println!("{name}: read reaches {:.2} of file read + decode + scatter ({read:.2} GB/s)\n", rate[6] / read);
     Ok(())
 }
 
@@ -131,12 +163,9 @@ fn camera(shape: &[u64; 3]) -> Vec<u8> {
     out
 }
 
-fn chain() -> Chain {
-    let spec = ChunkSpec {
-        shape: Dims::from_slice(&[32, 32, 32]),
-        data_type: DataType::UInt16,
-        fill: Box::new([0; 2]),
-    };
+fn chain(chunk: &[u64]) -> Chain {
+    let spec =
+        ChunkSpec { shape: Dims::from_slice(chunk), data_type: DataType::UInt16, fill: Box::new([0; 2]) };
     let blosc = NamedConfig::new("blosc").with("cname", "lz4").with("clevel", 5).with("shuffle", "shuffle");
     let codecs = [
         NamedConfig::new("bytes").with("endian", "little"),
@@ -186,21 +215,32 @@ fn encode_all(threads: usize, chain: &Chain, chunks: &[&[u8]]) -> Vec<Vec<u8>> {
 
 fn decode_all(threads: usize, chain: &Chain, encoded: &[Vec<u8>]) {
     on_threads(threads, encoded.len(), |i, scratch| {
-        let mut chunk = scratch.sized(CHUNK).expect("memory");
+        let mut chunk = scratch.sized(chain.spec().byte_len()).expect("memory");
         chain.decode(&encoded[i], &mut chunk, &Arena::new(), scratch).expect("decoding");
         black_box(&chunk);
         scratch.give(chunk);
     });
 }
 
-/// As many files, of as many bytes, as the array has shards.
-fn create_files(threads: usize, folder: &Path, bytes: usize) {
-    let files = 16;
+/// As many files, of as many bytes, as the array has objects.
+fn create_files(threads: usize, folder: &Path, files: usize, bytes: usize) {
     let payload = vec![7u8; bytes / files];
     on_threads(threads, files, |i, _| {
         let path = folder.join(format!("file-{i}"));
         let _ = std::fs::remove_file(&path);
         std::fs::write(path, &payload).expect("writing a file");
+    });
+}
+
+/// Reads them into memory that stays in cache.
+fn read_files(threads: usize, folder: &Path, files: usize) {
+    on_threads(threads, files, |i, scratch| {
+        let mut file = std::fs::File::open(folder.join(format!("file-{i}"))).expect("opening a file");
+        let mut buffer = scratch.sized(READ).expect("memory");
+        while file.read(&mut buffer).expect("reading a file") > 0 {
+            black_box(&buffer);
+        }
+        scratch.give(buffer);
     });
 }
 

@@ -28,11 +28,13 @@ PRIOR = (3e-6, 8e-6, 2e-6, 3e-6, 1e-10, 3e-10, 1.5e-9, 1.0, 1.0)
 NAMES = ("call", "object", "request", "chunk", "fetched", "used", "segment", "decode", "network")
 PRIOR_WEIGHT = 0.045
 FITS = 6
-# The engine's block sizes: a factor on the L1 cache by level (8 above), no more than 1 up to level 5 of a fast
-# compressor where elements have several bytes; and one stream a byte of an element up to 16.
+# The engine's block sizes: a factor on the L1 cache by level (8 above), and one stream a byte of an element up to 16.
 LEVELS = {0: 0.25, 1: 0.5, 2: 1, 3: 2, 4: 4, 5: 4}
-FAST, FAST_LEVEL = ("lz4", "blosclz", "snappy"), 5
 MOST_STREAMS = 16
+# The slow compressors have twice that, and twice again at level 9.
+SLOW, SLOWEST_LEVEL = ("lz4hc", "zlib", "zstd"), 9
+# A fast one gets short streams up to level 5, where elements have several bytes.
+FAST_LEVEL, STREAM = 5, 8 << 10
 
 
 def block_bytes(codec: str, itemsize: int, chunk_bytes: int) -> int | None:
@@ -40,13 +42,26 @@ def block_bytes(codec: str, itemsize: int, chunk_bytes: int) -> int | None:
     if not codec.startswith("blosc:"):
         return chunk_bytes if codec != "none" else None
     _, name, level, _ = codec.split(":")
+    if name not in SLOW and 1 <= int(level) <= FAST_LEVEL and 1 < itemsize <= MOST_STREAMS:
+        return _even(chunk_bytes, STREAM * itemsize, itemsize)
     factor = LEVELS.get(int(level), 8)
-    if name in FAST and int(level) <= FAST_LEVEL and itemsize > 1:
-        factor = min(factor, 1)
-    size = int((64 << 10 if name == "zstd" else 32 << 10) * factor)
+    if name in SLOW:
+        factor *= 4 if int(level) == SLOWEST_LEVEL else 2
+    size = int((32 << 10) * factor)
     if name != "zstd" and itemsize <= MOST_STREAMS:
         size = min(max(min(size, 1 << 18) * itemsize, 1 << 16), 1 << 20)
     return min(size, chunk_bytes)
+
+
+def _even(chunk_bytes: int, most: int, itemsize: int) -> int:
+    """At most `most` bytes, without a rest where a number of blocks does that; whole cache lines a stream rather."""
+    fewest = -(-chunk_bytes // most)
+    for unit in (64, 1):
+        units, rest = divmod(chunk_bytes, itemsize * unit)
+        fits = (n for n in range(fewest, 2 * fewest) if not rest and units % n == 0)
+        if blocks := next(fits, None):
+            return chunk_bytes // blocks
+    return min(most, chunk_bytes)
 
 
 @dataclass

@@ -1,11 +1,10 @@
 //! One leaf: an encoded innermost chunk, decoded once into its place in the output.
 
 use super::fill::fill_item;
-use super::transfer::{mark_blocks, scatter, stored_strides, whole_chunk};
+use super::transfer::{Parts, mark_blocks, scatter, stored_strides, whole_box, whole_chunk};
 use super::whole::decode_whole;
 use crate::layout::Layout;
 use crate::plan::{Cell, Picks};
-use std::ops::Range;
 use tessarray_buffer::{Arena, OutputView, Strides};
 use tessarray_codec::{Blocks, Chain, Result, Scratch};
 
@@ -71,16 +70,19 @@ impl<'a> LeafDecoder<'a> {
         result
     }
 
-    /// The blocks that a leaf needs, and of each the bytes from the first to the last that it needs; `None` where it needs
-    /// most of the chunk.
-    pub(super) fn needed(&self, cell: &Cell, block: usize) -> Option<Vec<(usize, Range<usize>)>> {
+    /// Whether a leaf is a whole chunk.
+    pub(super) fn is_whole(&self, cell: &Cell) -> bool {
+        whole_box(self.picks, cell, self.chain).is_some()
+    }
+
+    /// The blocks that a leaf needs, and of each the parts that it needs; `None` where it needs most of the chunk.
+    pub(super) fn needed(&self, cell: &Cell, block: usize) -> Option<Vec<(usize, Parts)>> {
         if whole_chunk(self.picks, cell, self.chain).is_some() {
             return None;
         }
         let needed = mark_blocks(self.picks, cell, self.chain, &self.strides, self.out.item(), block);
-        let bytes: usize = needed.iter().map(|part| part.end - part.start).sum();
-        let few = bytes * 2 <= self.chain.stored_spec().byte_len();
-        few.then(|| needed.into_iter().enumerate().filter(|(_, part)| !part.is_empty()).collect())
+        let few = bytes_of(&needed) * 4 <= 3 * self.chain.stored_spec().byte_len();
+        few.then(|| needed.into_iter().enumerate().filter(|(_, parts)| !parts.is_empty()).collect())
     }
 
     /// Puts the elements of a leaf into the output, from a chunk that is decoded where the leaf needs it.
@@ -97,12 +99,15 @@ impl<'a> LeafDecoder<'a> {
         let item = self.out.item();
         let block = blocks.block_bytes();
         let needed = mark_blocks(self.picks, cell, self.chain, &self.strides, item, block);
-        // A block is decoded from its beginning to the last byte that is needed, at best.
-        let bytes: usize = needed.iter().map(|part| part.end).sum();
-        if bytes as f64 > chunk.len() as f64 * PARTIAL {
+        if bytes_of(&needed) as f64 > chunk.len() as f64 * PARTIAL {
             return blocks.decode_all(chunk);
         }
-        let mut needed = needed.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
-        needed.try_for_each(|(number, part)| blocks.decode_part(number, part, chunk))
+        let mut needed = needed.iter().enumerate().filter(|(_, parts)| !parts.is_empty());
+        needed.try_for_each(|(number, parts)| blocks.decode_parts(number, parts, chunk))
     }
+}
+
+/// Bytes of all the parts of blocks.
+fn bytes_of(needed: &[Parts]) -> usize {
+    needed.iter().flatten().map(|part| part.end - part.start).sum()
 }

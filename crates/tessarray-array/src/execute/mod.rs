@@ -7,6 +7,7 @@ mod indexes;
 mod many;
 mod part;
 mod read;
+mod slabs;
 mod transfer;
 mod whole;
 mod write;

@@ -1,129 +1,232 @@
-//! Reading a part of a large chunk that was verified before: the blocks that are needed, and no more.
+//! Reading a part of a chunk, or an inner chunk, that was verified before: the blocks that are needed, and no more.
 //!
 //! 1. A chunk that was read whole, and whose checksums held, is remembered with the version of its object.
-//! 2. Where a later read needs less than half of it, the spans of the blocks that it needs are read, expecting that
+//! 2. Where a later read needs less than three quarters of it, the spans of the blocks that it needs are read, expecting that
 //!    version. Where the object changed, the chunk is read whole, as if it had never been seen.
-//! 3. Each block is decoded from its bytes, at their own place in a payload that is empty otherwise.
+//! 3. Each block is decoded as its bytes arrive, and of it what the read needs.
 
 use super::read::{Failure, Reader};
+use super::transfer::Parts;
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
-use crate::plan::Cell;
+use crate::plan::{Cell, Leaf};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-use tessarray_codec::Known;
+use std::sync::{Arc, Mutex, PoisonError};
+use tessarray_codec::{Known, Scratch};
 use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError, Version};
 
 /// Encoded chunks of fewer bytes are read whole: that costs little more than to ask for a part.
-const LARGE: usize = 32 << 10;
+const LARGE: usize = 16 << 10;
+/// Bytes that a part has to save, since neighbours that are read whole are read together.
+const WORTH: usize = 16 << 10;
 /// Spans that are so near each other are read together.
 const HOLE: usize = 4 << 10;
 
+/// A chunk that was verified, where it begins in its object, and the version of that.
+#[derive(Clone)]
+pub(super) struct Seen {
+    pub key: Key,
+    pub version: Version,
+    pub start: u64,
+    pub known: Arc<Known>,
+}
+
+/// What a leaf needs of such a chunk.
+pub(super) struct Part {
+    pub seen: Seen,
+    runs: Vec<BlockRun>,
+}
+
+impl Part {
+    /// How many blocks it needs.
+    pub(super) fn blocks(&self) -> usize {
+        self.runs.iter().map(|run| run.blocks.len()).sum()
+    }
+
+    fn request(&self, run: &BlockRun) -> ReadRequest {
+        let Seen { key, version, start, known } = &self.seen;
+        let offset = start + (known.payload_start() + run.span.start) as u64;
+        let range = ByteRange::Span { offset, length: run.span.len() as u64 };
+        ReadRequest { key: key.clone(), range, expect: Some(version.clone()) }
+    }
+}
+
 impl Reader<'_> {
+    /// Whether encoded chunks of so many bytes are remembered once they were verified.
+    fn remembers(&self, bytes: usize) -> bool {
+        bytes >= LARGE && self.target.store.is_local()
+    }
+
     /// Remembers a chunk that was read whole, and decoded.
     pub(super) fn remember(&self, key: &Key, blob: &Blob<'_>) {
-        if blob.bytes.len() < LARGE || !self.target.store.is_local() {
+        if !self.remembers(blob.bytes.len()) {
             return;
         }
-        let verified = &self.target.session.process().verified;
-        let seen = verified.get(self.target.id, key.as_str());
+        let (verified, name) = (&self.target.session.process().verified, (self.target.id, key.as_str()));
+        let seen = verified.get(name.0, name.1);
         if seen.is_some_and(|(version, _)| version == blob.meta.version) {
             return;
         }
         if let Some(known) = self.target.layout.leaf().known(&blob.bytes) {
-            verified.put((self.target.id, key.as_str().into()), blob.meta.version.clone(), known);
+            verified.put(name, &blob.meta.version, vec![(0, known)]);
         }
+    }
+
+    /// Remembers inner chunks that were read from these offsets of a shard, and decoded.
+    pub(super) fn remember_inner(&self, key: &str, version: &Version, encoded: &[(u64, &[u8])]) {
+        let mut encoded: Vec<_> = encoded.iter().filter(|(_, bytes)| self.remembers(bytes.len())).collect();
+        if encoded.is_empty() {
+            return;
+        }
+        let (verified, name) = (&self.target.session.process().verified, (self.target.id, key));
+        let seen = verified.at(name, version, encoded.iter().map(|(offset, _)| *offset));
+        let mut unseen = seen.iter().map(Option::is_none).chain(std::iter::repeat(true));
+        encoded.retain(|_| unseen.next().unwrap_or(true));
+        let chain = self.target.layout.leaf();
+        let known = encoded.iter().filter_map(|(offset, bytes)| Some((*offset, chain.known(bytes)?)));
+        verified.put(name, version, known.collect());
     }
 
     /// Reads what a leaf needs of a chunk that is known; `false` where it has to be read whole.
     pub(super) fn part(&self, cell: &Cell, key: &Key) -> Result<bool> {
-        let Some((version, known)) = self.target.session.process().verified.get(self.target.id, key.as_str())
-        else {
-            return Ok(false);
-        };
-        let Some(needed) = self.decoder.needed(cell, known.block_bytes()) else { return Ok(false) };
-        let spans = merged(&known, &needed);
-        if spans.iter().map(|span| span.len()).sum::<usize>() * 2 > known.payload_bytes() {
-            return Ok(false);
+        let Some(part) = self.plan_part(cell, key) else { return Ok(false) };
+        match self.read_parts(&[(cell, &part)]) {
+            Err(ArrayError::Store(StoreError::Changed { .. } | StoreError::OutOfRange { .. })) => Ok(false),
+            done => done.map(|()| true),
         }
+    }
+
+    /// The blocks that a leaf needs; `None` where its chunk is not known, or the leaf needs most of it.
+    pub(super) fn plan_part(&self, cell: &Cell, key: &Key) -> Option<Part> {
+        let (version, known) = self.target.session.process().verified.get(self.target.id, key.as_str())?;
+        self.plan_known(cell, Seen { key: key.clone(), version, start: 0, known })
+    }
+
+    /// The same for a chunk that was seen in a certain state.
+    pub(super) fn plan_known(&self, cell: &Cell, seen: Seen) -> Option<Part> {
+        let needed = self.decoder.needed(cell, seen.known.block_bytes())?;
+        let runs = merged(&seen.known, needed);
+        let bytes: usize = runs.iter().map(|run| run.span.len()).sum();
+        let all = seen.known.payload_bytes();
+        (bytes * 4 <= all * 3 && bytes + WORTH <= all).then_some(Part { seen, runs })
+    }
+
+    /// Takes the leaves whose inner chunks are known, and of which a read needs a part only, out of `leaves`.
+    pub(super) fn plan_inner(
+        &self,
+        key: &Key,
+        version: &Version,
+        leaves: &mut Vec<Leaf>,
+    ) -> Vec<(Cell, Part)> {
+        // Where the first and the last are wanted whole, so are those between them, or nearly.
+        let whole = |leaf: Option<&Leaf>| leaf.is_none_or(|leaf| self.decoder.is_whole(&leaf.cell));
+        if whole(leaves.first()) && whole(leaves.last()) {
+            return Vec::new();
+        }
+        let verified = &self.target.session.process().verified;
+        let offsets = leaves.iter().map(|leaf| leaf.span.offset);
+        let known = verified.at((self.target.id, key.as_str()), version, offsets);
+        let mut known = known.into_iter();
+        let mut parts = Vec::new();
+        leaves.retain(|leaf| {
+            let Some(known) = known.next().flatten() else { return true };
+            let seen = Seen { key: key.clone(), version: version.clone(), start: leaf.span.offset, known };
+            let part = self.plan_known(&leaf.cell, seen);
+            part.map(|part| parts.push((leaf.cell.clone(), part))).is_none()
+        });
+        parts
+    }
+
+    /// Reads runs of blocks, and decodes each as its bytes arrive.
+    ///
+    /// # Errors
+    /// [`StoreError::Changed`] where an object has.
+    pub(super) fn read_parts(&self, parts: &[(&Cell, &Part)]) -> Result<()> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let runs =
+            || parts.iter().enumerate().flat_map(|(i, (_, part))| part.runs.iter().map(move |run| (i, run)));
+        let requests: Vec<ReadRequest> = runs().map(|(i, run)| parts[i].1.request(run)).collect();
+        let runs: Vec<(usize, &BlockRun)> = runs().collect();
         with_scratch(|scratch| {
-            let failed = |source| ArrayError::Chunk {
-                key: key.to_string(),
-                chunk: self.picks.leaf_chunk(cell).to_vec(),
-                source,
-            };
-            let chain = self.target.layout.leaf();
-            let mut payload = scratch.sized(known.payload_bytes()).map_err(failed)?;
-            let result = match self.fetch(&known, &version, key, &spans, &mut payload) {
-                Err(ArrayError::Store(StoreError::Changed { .. } | StoreError::OutOfRange { .. })) => {
-                    Ok(false)
-                }
-                Err(error) => Err(error),
-                Ok(()) if known.is_raw() => {
-                    self.decoder.place(cell, &payload);
-                    Ok(true)
-                }
-                Ok(()) => (|| {
-                    let mut chunk = scratch.sized(chain.stored_spec().byte_len())?;
-                    let decoded = needed.iter().try_for_each(|(block, part)| {
-                        chain.decode_known(&known, *block, part.clone(), &mut payload, &mut chunk)
-                    });
-                    if decoded.is_ok() {
-                        self.decoder.place(cell, &chunk);
+            let failure = Failure::default();
+            let open = Mutex::new(Open { scratch, chunks: Vec::new() });
+            self.target.store.read_many(&requests, &|i, answer| {
+                let (number, run) = runs[i];
+                let (cell, part) = parts[number];
+                failure.note(match answer {
+                    Ok(Some(blob)) => {
+                        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+                        let done = self.arrived(&mut open, number, parts[number], run, &blob.bytes);
+                        done.map_err(|source| self.failed(cell, part.seen.key.as_str(), source))
                     }
-                    scratch.give(chunk);
-                    decoded.map(|()| true)
-                })()
-                .map_err(failed),
-            };
-            scratch.give(payload);
-            result
+                    Ok(None) => Err(StoreError::Changed { key: part.seen.key.to_string() }.into()),
+                    Err(error) => Err(error.into()),
+                });
+            });
+            let open = open.into_inner().unwrap_or_else(PoisonError::into_inner);
+            open.chunks.into_iter().for_each(|(_, chunk, _)| open.scratch.give(chunk));
+            failure.into_result()
         })
     }
 
-    /// Reads spans of the payload to their places in it.
-    fn fetch(
+    /// Decodes the blocks of a run that has arrived. The leaf's elements are put in their place with its last run.
+    fn arrived(
         &self,
-        known: &Known,
-        version: &Version,
-        key: &Key,
-        spans: &[Range<usize>],
-        payload: &mut [u8],
-    ) -> Result<()> {
-        let request = |span: &Range<usize>| ReadRequest {
-            key: key.clone(),
-            range: ByteRange::Span {
-                offset: (known.payload_start() + span.start) as u64,
-                length: span.len() as u64,
-            },
-            expect: Some(version.clone()),
+        open: &mut Open<'_>,
+        number: usize,
+        (cell, part): (&Cell, &Part),
+        run: &BlockRun,
+        bytes: &[u8],
+    ) -> tessarray_codec::Result<()> {
+        let found = open.chunks.iter().position(|(of, ..)| *of == number);
+        let (_, mut chunk, left) = match found {
+            Some(at) => open.chunks.swap_remove(at),
+            None => (number, open.scratch.sized(part.seen.known.decoded_bytes())?, part.runs.len()),
         };
-        let requests: Vec<ReadRequest> = spans.iter().map(request).collect();
-        let (failure, payload) = (Failure::default(), Mutex::new(payload));
-        self.target.store.read_many(&requests, &|i, answer| {
-            failure.note(match answer {
-                Ok(Some(blob)) => {
-                    let mut payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
-                    payload[spans[i].clone()].copy_from_slice(&blob.bytes);
-                    Ok(())
-                }
-                Ok(None) => Err(StoreError::Changed { key: key.to_string() }.into()),
-                Err(error) => Err(error.into()),
-            });
+        let chain = self.target.layout.leaf();
+        let at = (run.span.start, bytes);
+        let decoded = run.blocks.iter().try_for_each(|(block, parts)| {
+            chain.decode_known(&part.seen.known, *block, parts, at, &mut chunk)
         });
-        failure.into_result()
+        if left > 1 {
+            open.chunks.push((number, chunk, left - 1));
+            return decoded;
+        }
+        if decoded.is_ok() {
+            self.decoder.place(cell, &chunk);
+        }
+        open.scratch.give(chunk);
+        decoded
     }
 }
 
-/// The spans of the payload that the needed blocks take, neighbours together.
-fn merged(known: &Known, needed: &[(usize, Range<usize>)]) -> Vec<Range<usize>> {
-    let mut spans: Vec<Range<usize>> = needed.iter().map(|(block, part)| known.span(*block, part)).collect();
-    spans.sort_unstable_by_key(|span| span.start);
-    let mut found: Vec<Range<usize>> = Vec::with_capacity(spans.len());
-    for span in spans {
+/// Chunks of which some runs have arrived, and others have not: each with the number of its part, and how many are left.
+struct Open<'s> {
+    scratch: &'s mut Scratch,
+    chunks: Vec<(usize, Vec<u8>, usize)>,
+}
+
+/// Blocks that are read together, and where their bytes lie in the payload.
+struct BlockRun {
+    span: Range<usize>,
+    blocks: Vec<(usize, Parts)>,
+}
+
+/// The needed blocks in the order of their bytes, neighbours together.
+fn merged(known: &Known, needed: Vec<(usize, Parts)>) -> Vec<BlockRun> {
+    let mut blocks: Vec<_> =
+        needed.into_iter().map(|(block, parts)| (known.span(block, &parts), block, parts)).collect();
+    blocks.sort_unstable_by_key(|(span, ..)| span.start);
+    let mut found: Vec<BlockRun> = Vec::new();
+    for (span, block, parts) in blocks {
         match found.last_mut() {
-            Some(last) if span.start <= last.end.saturating_add(HOLE) => last.end = last.end.max(span.end),
-            _ => found.push(span),
+            Some(last) if span.start <= last.span.end.saturating_add(HOLE) => {
+                last.span.end = last.span.end.max(span.end);
+                last.blocks.push((block, parts));
+            }
+            _ => found.push(BlockRun { span, blocks: vec![(block, parts)] }),
         }
     }
     found

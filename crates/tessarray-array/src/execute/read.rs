@@ -13,6 +13,8 @@
 
 use super::decode::LeafDecoder;
 use super::indexes::{ObjectLeaves, resolve};
+use super::part::Part;
+use super::slabs::read_known;
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
 use crate::plan::{Cell, Child, Leaf, Picks, Span, merge};
@@ -20,11 +22,12 @@ use crate::target::Target;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use tessarray_buffer::{Arena, OutputView};
+use tessarray_codec::CodecError;
 use tessarray_grid::Selection;
 use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError};
 
 /// Work below this many decoded bytes stays on the caller's thread: to wake another costs more than it saves.
-const SMALL: u64 = 96 << 10;
+pub(super) const SMALL: u64 = 96 << 10;
 /// Objects whose requests go to a remote store together.
 const REMOTE_BATCH: u64 = 256;
 /// How often a batch is tried again when its objects keep changing.
@@ -53,6 +56,11 @@ pub(crate) fn read(
                 (begin..objects.len().min(begin + REMOTE_BATCH)).map(|i| objects.get(i)).collect();
             reader.batch(&batch, false)?;
         }
+        return Ok(());
+    }
+    // Parts of a few large chunks; many are shared one by one.
+    let few = target.layout.levels.is_empty() && leaves < 4 * threads as u64;
+    if few && threads > 1 && bytes > SMALL && read_known(&reader, selection, out, arena)? {
         return Ok(());
     }
     if leaves == 1 || bytes <= SMALL || threads == 1 {
@@ -144,6 +152,7 @@ impl Reader<'_> {
     fn sharded(&self, objects: &[Child], parallel: bool, cached: bool) -> Result<()> {
         let mut resolved =
             resolve(self.target, self.picks, objects, cached, |cell| self.decoder.missing(cell))?;
+        let parts = self.known_parts(&mut resolved);
         let (hole, limit) =
             if self.target.store.is_local() { (4 << 10, 256 << 10) } else { (256 << 10, 8 << 20) };
         let merged: Vec<Vec<(Span, Range<usize>)>> =
@@ -160,13 +169,34 @@ impl Reader<'_> {
                 })
             })
             .collect();
-        if !parallel || units.len() < 2 {
-            return self.units(&resolved, &units);
+        let parts: Vec<(&Cell, &Part)> = parts.iter().map(|(cell, part)| (cell, part)).collect();
+        let bytes =
+            parts.iter().map(|(_, part)| part.blocks() * part.seen.known.block_bytes()).sum::<usize>()
+                + units.iter().map(|unit| unit.leaves.len() * self.target.layout.leaf_bytes()).sum::<usize>();
+        if !parallel || units.len() + parts.len() < 2 || bytes as u64 <= SMALL {
+            return self.read_parts(&parts).and_then(|()| self.units(&resolved, &units));
         }
         let session = self.target.session;
-        let shares: Vec<&[Unit<'_>]> =
-            units.chunks(units.len().div_ceil(4 * session.threads()).max(1)).collect();
-        session.share(shares.len() as u64, |i| self.units(&resolved, shares[i as usize]))
+        let units: Vec<&[Unit<'_>]> = units.chunks(session.job_of(units.len())).collect();
+        let parts: Vec<&[(&Cell, &Part)]> = parts.chunks(session.job_of(parts.len())).collect();
+        session.share((units.len() + parts.len()) as u64, |i| match parts.get(i as usize) {
+            Some(parts) => self.read_parts(parts),
+            None => self.units(&resolved, units[i as usize - parts.len()]),
+        })
+    }
+
+    /// What is needed of inner chunks that were verified before, taken out of the leaves that are to be read whole.
+    fn known_parts(&self, objects: &mut [ObjectLeaves]) -> Vec<(Cell, Part)> {
+        if !self.target.store.is_local() {
+            return Vec::new();
+        }
+        let mut parts = Vec::new();
+        for object in objects {
+            if let Some(version) = &object.version {
+                parts.append(&mut self.plan_inner(&object.key, version, &mut object.leaves));
+            }
+        }
+        parts
     }
 
     fn units(&self, objects: &[ObjectLeaves], units: &[Unit<'_>]) -> Result<()> {
@@ -191,18 +221,25 @@ impl Reader<'_> {
     }
 
     fn unit(&self, unit: &Unit<'_>, key: &str, blob: &Blob<'_>) -> Result<()> {
+        let mut decoded = Vec::with_capacity(unit.leaves.len());
         for leaf in unit.leaves {
             let begin = (leaf.span.offset - unit.span.offset) as usize;
             let encoded = blob.bytes.get(begin..begin + leaf.span.length as usize).unwrap_or_default();
             self.decode(&leaf.cell, key, encoded)?;
+            decoded.push((leaf.span.offset, encoded));
         }
+        self.remember_inner(key, &blob.meta.version, &decoded);
         Ok(())
     }
 
     fn decode(&self, cell: &Cell, key: &str, encoded: &[u8]) -> Result<()> {
-        with_scratch(|scratch| self.decoder.decode(cell, encoded, scratch)).map_err(|source| {
-            ArrayError::Chunk { key: key.into(), chunk: self.picks.leaf_chunk(cell).to_vec(), source }
-        })
+        with_scratch(|scratch| self.decoder.decode(cell, encoded, scratch))
+            .map_err(|source| self.failed(cell, key, source))
+    }
+
+    /// Says which chunk an error of a codec is about.
+    pub(super) fn failed(&self, cell: &Cell, key: &str, source: CodecError) -> ArrayError {
+        ArrayError::Chunk { key: key.into(), chunk: self.picks.leaf_chunk(cell).to_vec(), source }
     }
 }
 

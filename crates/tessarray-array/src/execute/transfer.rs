@@ -1,10 +1,19 @@
 //! Moving the elements of one leaf between a decoded chunk and the caller's array.
 
 use crate::plan::{Cell, Picks};
+use smallvec::SmallVec;
 use std::ops::Range;
-use tessarray_buffer::{InputView, OutputView, Strides, c_strides, copy_strided};
+use tessarray_buffer::{InputView, OutputView, Strides, c_strides, copy_strided, stream_strided};
 use tessarray_codec::Chain;
 use tessarray_grid::{AxisPlan, Dims, Odometer, Run};
+
+/// Outputs of as many bytes do not stay in the processor's cache.
+const LARGE_OUTPUT: u64 = 32 << 20;
+
+/// Whether an output is larger than what the cache holds.
+pub(crate) fn is_large(out: &OutputView<'_>) -> bool {
+    out.shape().iter().fold(out.item() as u64, |bytes, &n| bytes.saturating_mul(n)) >= LARGE_OUTPUT
+}
 
 /// Byte strides of a chunk in stored order, one an axis of the *array*.
 pub(crate) fn stored_strides(chain: &Chain, item: usize) -> Strides {
@@ -111,7 +120,8 @@ pub(crate) unsafe fn scatter(
             // SAFETY: the plan's indices lie inside the chunk and the output, which the caller vouches for.
             unsafe {
                 let (source, target) = (from.pointer.offset(b.chunk), out.pointer().offset(b.array));
-                copy_strided(source, &b.chunk_strides, target, &b.array_strides, &b.shape, item);
+                let copy = if is_large(out) { stream_strided } else { copy_strided };
+                copy(source, &b.chunk_strides, target, &b.array_strides, &b.shape, item);
             }
         }),
         (Picks::Points(plan), Cell::Points(groups)) => {
@@ -189,8 +199,27 @@ pub(crate) fn whole_box(picks: &Picks, cell: &Cell, chain: &Chain) -> Option<Dim
     Some(at)
 }
 
-/// Says of each block of `block` bytes of a stored chunk which part of it a leaf needs, from the first byte to the last;
-/// empty where none.
+/// The parts of a block that are needed, from the first byte to the last of each.
+pub(crate) type Parts = SmallVec<[Range<usize>; 2]>;
+
+/// Needed bytes of a block that lie no further apart are one part: to put together what lies between them costs less than
+/// to begin again.
+const NEAR: usize = 2 << 10;
+/// The most parts of one block.
+const MOST_PARTS: usize = 16;
+
+/// Adds bytes to the parts of a block. Parts may overlap where bytes come out of order.
+fn add(parts: &mut Parts, begin: usize, end: usize) {
+    let full = parts.len() == MOST_PARTS;
+    match parts.last_mut() {
+        Some(last) if full || begin <= last.end + NEAR => {
+            (last.start, last.end) = (last.start.min(begin), last.end.max(end));
+        }
+        _ => parts.push(begin..end),
+    }
+}
+
+/// Says of each block of `block` bytes of a stored chunk which parts of it a leaf needs; none where it needs nothing.
 pub(crate) fn mark_blocks(
     picks: &Picks,
     cell: &Cell,
@@ -198,24 +227,23 @@ pub(crate) fn mark_blocks(
     strides: &Strides,
     item: usize,
     block: usize,
-) -> Vec<Range<usize>> {
+) -> Vec<Parts> {
     let block = block.max(1);
-    let mut needed = vec![0..0; chain.stored_spec().byte_len().div_ceil(block)];
-    let single = needed.len() == 1;
+    let mut needed = vec![Parts::new(); chain.stored_spec().byte_len().div_ceil(block)];
+    // In a single block only the first byte and the last count.
+    let near = if needed.len() == 1 { usize::MAX } else { NEAR };
     let mut mark = |first: isize, last: isize| {
         let (begin, end) = (first as usize, last as usize + item);
         for number in begin / block..needed.len().min((end - 1) / block + 1) {
             let at = number * block;
             let (begin, end) = (begin.max(at) - at, (end - at).min(block));
-            let part = &mut needed[number];
-            let none = part.start == part.end;
-            *part = if none { begin..end } else { part.start.min(begin)..part.end.max(end) };
+            add(&mut needed[number], begin, end);
         }
     };
     match (picks, cell) {
         (Picks::Axes(axes), _) => {
             let none = Strides::from_elem(0, axes.len());
-            boxes(axes, cell, strides, &none, |b| mark_box(b, item, single, &mut mark));
+            boxes(axes, cell, strides, &none, |b| mark_box(b, item, near, &mut mark));
         }
         (Picks::Points(plan), Cell::Points(groups)) => {
             for group in &plan.groups[groups.clone()] {
@@ -231,15 +259,15 @@ pub(crate) fn mark_blocks(
 }
 
 /// Marks the runs of a box: elements along the axis of the smallest stride, and along all whose runs follow on one
-/// another. In a single block only the first and the last count.
-fn mark_box(b: &Boxes, item: usize, single: bool, mark: &mut impl FnMut(isize, isize)) {
+/// another with gaps of at most `near` bytes.
+fn mark_box(b: &Boxes, item: usize, near: usize, mark: &mut impl FnMut(isize, isize)) {
     let mut outer = b.shape.clone();
     let (mut low, mut high, mut taken) = (0, 0, false);
     while let Some(axis) =
         (0..outer.len()).filter(|&a| outer[a] > 1).min_by_key(|&a| b.chunk_strides[a].unsigned_abs())
     {
         let stride = b.chunk_strides[axis];
-        if taken && !single && stride.unsigned_abs() > (high - low) as usize + item {
+        if taken && stride.unsigned_abs() > near.saturating_add((high - low) as usize + item) {
             break;
         }
         let reach = (outer[axis] - 1) as isize * stride;
@@ -259,7 +287,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn runs(shape: &[u64], strides: &[isize], chunk: isize, single: bool) -> Vec<(isize, isize)> {
+    fn runs(shape: &[u64], strides: &[isize], chunk: isize, near: usize) -> Vec<(isize, isize)> {
         let b = Boxes {
             chunk,
             chunk_strides: Strides::from_slice(strides),
@@ -268,27 +296,29 @@ mod tests {
             shape: Dims::from_slice(shape),
         };
         let mut found = Vec::new();
-        mark_box(&b, 4, single, &mut |first, last| found.push((first, last)));
+        mark_box(&b, 4, near, &mut |first, last| found.push((first, last)));
         found
     }
 
     #[test]
     fn runs_that_follow_on_one_another_are_one() {
         // A quarter of the first axis of a chunk of 8 x 5 x 3, and a part of its second.
-        assert_eq!(runs(&[2, 5, 3], &[60, 12, 4], 0, false), [(0, 116)]);
-        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, false), [(12, 32), (72, 92)]);
-        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, true), [(12, 92)]);
+        assert_eq!(runs(&[2, 5, 3], &[60, 12, 4], 0, 0), [(0, 116)]);
+        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, 0), [(12, 32), (72, 92)]);
+        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, 35), [(12, 32), (72, 92)]);
+        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, 36), [(12, 92)]);
+        assert_eq!(runs(&[2, 2, 3], &[60, 12, 4], 12, usize::MAX), [(12, 92)]);
         // Backwards, and a chunk in Fortran's order.
-        assert_eq!(runs(&[2, 5, 3], &[-60, 12, 4], 60, false), [(0, 116)]);
-        assert_eq!(runs(&[8, 5, 2], &[4, 32, 160], 0, false), [(0, 316)]);
-        assert_eq!(runs(&[], &[], 8, false), [(8, 8)]);
+        assert_eq!(runs(&[2, 5, 3], &[-60, 12, 4], 60, 0), [(0, 116)]);
+        assert_eq!(runs(&[8, 5, 2], &[4, 32, 160], 0, 0), [(0, 316)]);
+        assert_eq!(runs(&[], &[], 8, 0), [(8, 8)]);
     }
 
     proptest! {
         #[test]
         fn every_element_is_in_a_run(
             axes in prop::collection::vec((1u64..5, 0u64..3, 1isize..3, any::<bool>()), 0..4),
-            single: bool,
+            near in prop::sample::select(vec![0, 7, 60, usize::MAX]),
         ) {
             // A box of each length in a chunk that is longer by some, with a step, forwards or backwards.
             let mut stride = 4;
@@ -300,8 +330,8 @@ mod tests {
                 strides.push(if back { -own } else { own });
                 stride *= (length as isize - 1) * step + 1 + more as isize;
             }
-            let found = runs(&shape, &strides, start, single);
-            prop_assert!(!single || found.len() == 1);
+            let found = runs(&shape, &strides, start, near);
+            prop_assert!(near < usize::MAX || found.len() == 1);
             let mut odometer = Odometer::new(&shape);
             while let Some(at) = odometer.current() {
                 let offset = start + at.iter().zip(&strides).map(|(&i, &s)| i as isize * s).sum::<isize>();

@@ -43,11 +43,11 @@ impl Picks {
                 let coarse = |at: &Dims, ratio: &Dims| -> Dims {
                     at.iter().zip(ratio).map(|(&i, &r)| i / r).collect()
                 };
-                plan.groups.sort_by(|a, b| {
-                    let keys =
-                        ratios.iter().map(|ratio| coarse(&a.chunk, ratio).cmp(&coarse(&b.chunk, ratio)));
-                    keys.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
-                });
+                if !layout.levels.is_empty() {
+                    plan.groups.sort_by_cached_key(|group| -> SmallVec<[Dims; 2]> {
+                        ratios.iter().map(|ratio| coarse(&group.chunk, ratio)).collect()
+                    });
+                }
                 Self::Points(plan)
             }
         }

@@ -2,7 +2,7 @@
 
 use super::header::HEADER;
 use super::{BloscConfig, decode, encode};
-use crate::{BytesCodec, EncodedSize, NamedConfig, Pieces, Result};
+use crate::{BytesCodec, EncodedSize, NamedConfig, Pieces, Result, Window};
 use std::ops::Range;
 
 /// Blosc 1: shuffles and compresses a chunk in blocks that decode on their own.
@@ -75,7 +75,7 @@ impl BytesCodec for BloscCodec {
         decode::block_len(input, decoded)
     }
 
-    fn decode_block(&self, input: &[u8], decoded: usize, block: usize, out: &mut [u8]) -> Result<()> {
+    fn decode_block(&self, input: Window<'_>, decoded: usize, block: usize, out: &mut [u8]) -> Result<()> {
         decode::decode_block(input, decoded, block, out)
     }
 
@@ -83,14 +83,14 @@ impl BytesCodec for BloscCodec {
         decode::block_spans(input, decoded)
     }
 
-    fn decode_part(
+    fn decode_parts(
         &self,
-        input: &[u8],
+        input: Window<'_>,
         decoded: usize,
         block: usize,
-        part: Range<usize>,
+        parts: &[Range<usize>],
         out: &mut [u8],
     ) -> Option<Result<()>> {
-        decode::decode_part(input, decoded, block, part, out)
+        decode::decode_parts(input, decoded, block, parts, out)
     }
 }

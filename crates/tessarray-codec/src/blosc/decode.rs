@@ -2,21 +2,19 @@
 
 use super::compressor::max_decoded;
 use super::header::{HEADER, Header, MAX_SPLITS, int};
-use super::lz4;
 use super::scratch::{Scratch, with_scratch};
 use super::{Filter, corrupt, size, truncated};
-use crate::Result;
+use crate::lz4::block;
 use crate::shuffle::{bitunshuffle, sized, unshuffle, unshuffle_planes};
+use crate::{Result, Window};
 use std::ops::Range;
 
 /// The number of LZ4 in frames.
 const LZ4: u8 = 1;
-/// A stream that is so much shorter than its bytes is mostly long runs.
-const LONG: usize = 12;
 
 /// Decodes a frame into exactly `out`.
 pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<()> {
-    let header = Header::read(input)?;
+    let header = Header::read(input, input.len())?;
     if header.nbytes != out.len() {
         return Err(size(out.len(), header.nbytes));
     }
@@ -26,13 +24,14 @@ pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<()> {
     }
     with_scratch(|scratch| {
         let mut blocks = out.chunks_mut(header.blocksize).enumerate();
+        let input = Window::whole(input);
         blocks.try_for_each(|(index, out)| Block::find(&header, input, index)?.decode(out, scratch))
     })
 }
 
 /// Decodes a frame of at most `limit` bytes to the end of `out`, which grows block by block.
 pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-    let header = Header::read(input)?;
+    let header = Header::read(input, input.len())?;
     if header.nbytes > limit {
         return Err(size(limit, header.nbytes));
     }
@@ -42,7 +41,7 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
     }
     with_scratch(|scratch| {
         for index in 0..header.blocks() {
-            let block = Block::find(&header, input, index)?;
+            let block = Block::find(&header, Window::whole(input), index)?;
             block.check_ratio()?;
             let start = out.len();
             out.resize(start + block.bytes, 0);
@@ -54,13 +53,13 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
 
 /// The data of a frame that has them as they are.
 pub(super) fn stored(input: &[u8], decoded: usize) -> Option<&[u8]> {
-    let header = Header::read(input).ok()?;
+    let header = Header::read(input, input.len()).ok()?;
     (header.stored && header.nbytes == decoded).then(|| &input[HEADER..])
 }
 
 /// The size of the frame's blocks; the frame must decode to `decoded` bytes.
 pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<Option<usize>> {
-    let header = Header::read(input)?;
+    let header = Header::read(input, input.len())?;
     if header.nbytes != decoded {
         return Err(size(decoded, header.nbytes));
     }
@@ -68,8 +67,8 @@ pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<Option<usize>> {
 }
 
 /// Decodes block `index` of the frame into exactly `out`.
-pub(super) fn decode_block(input: &[u8], decoded: usize, index: usize, out: &mut [u8]) -> Result<()> {
-    let header = Header::read(input)?;
+pub(super) fn decode_block(input: Window<'_>, decoded: usize, index: usize, out: &mut [u8]) -> Result<()> {
+    let header = Header::read(input.head(), input.len())?;
     if header.nbytes != decoded {
         return Err(size(decoded, header.nbytes));
     }
@@ -79,45 +78,48 @@ pub(super) fn decode_block(input: &[u8], decoded: usize, index: usize, out: &mut
     }
     if header.stored {
         let from = HEADER + index * header.blocksize;
-        out.copy_from_slice(&input[from..from + bytes]);
+        out.copy_from_slice(
+            input.get(from..from + bytes).ok_or_else(|| truncated(from + bytes, input.len()))?,
+        );
         return Ok(());
     }
     with_scratch(|scratch| Block::find(&header, input, index)?.decode(out, scratch))
 }
 
-/// Decodes the bytes `part` of block `index` to their places in `out`, which has the block's bytes. `None` where all of the
-/// block is decoded as quickly.
-pub(super) fn decode_part(
-    input: &[u8],
+/// Decodes the bytes `parts` of block `index` to their places in `out`, which has the block's bytes. `None` where all of
+/// the block is decoded as quickly.
+pub(super) fn decode_parts(
+    input: Window<'_>,
     decoded: usize,
     index: usize,
-    part: Range<usize>,
+    parts: &[Range<usize>],
     out: &mut [u8],
 ) -> Option<Result<()>> {
-    let header = Header::read(input).ok()?;
+    let header = Header::read(input.head(), input.len()).ok()?;
     let bytes = header.block_bytes(index);
     // Anything odd is for `decode_block` to report.
     let odd = header.nbytes != decoded || bytes != out.len() || header.stored;
-    if odd || part.start > part.end || part.end > bytes {
+    if odd || parts.iter().any(|part| part.start > part.end || part.end > bytes) {
         return None;
     }
     let block = Block::find(&header, input, index).ok()?;
-    with_scratch(|scratch| block.decode_part(part, out, scratch))
+    with_scratch(|scratch| block.decode_parts(parts, out, scratch))
 }
 
 /// The bytes that decoding any block looks at first, and those that each block takes, from the offset of its first stream
 /// to the end of its last. `None` for frames that do not decode in full.
 pub(super) fn block_spans(input: &[u8], decoded: usize) -> Option<(usize, Vec<Range<usize>>)> {
-    let header = Header::read(input).ok().filter(|header| header.nbytes == decoded)?;
+    let header = Header::read(input, input.len()).ok().filter(|header| header.nbytes == decoded)?;
     let blocks = 0..header.blocks();
     if header.stored {
         let start = |index: usize| HEADER + index * header.blocksize;
         return Some((HEADER, blocks.map(|i| start(i)..start(i) + header.block_bytes(i)).collect()));
     }
     let base = input.as_ptr() as usize;
+    let window = Window::whole(input);
     let span = |index: usize| {
-        let begin = offset(input, HEADER + 4 * index).ok()?;
-        let block = Block::find(&header, input, index).ok()?;
+        let begin = offset(window, HEADER + 4 * index).ok()?;
+        let block = Block::find(&header, window, index).ok()?;
         let last = block.streams[block.count - 1];
         Some(begin..last.as_ptr() as usize - base + last.len())
     };
@@ -134,7 +136,7 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn find(header: &'a Header, input: &'a [u8], index: usize) -> Result<Self> {
+    fn find(header: &'a Header, input: Window<'a>, index: usize) -> Result<Self> {
         let bytes = header.block_bytes(index);
         let count = header.streams(bytes);
         if bytes == 0 || !bytes.is_multiple_of(count) {
@@ -147,9 +149,9 @@ impl<'a> Block<'a> {
         let mut streams: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
         for stream in &mut streams[..count] {
             let len = offset(input, at)?;
-            let rest = &input[at + 4..];
-            *stream = rest.get(..len).ok_or_else(|| truncated(at.saturating_add(4 + len), input.len()))?;
-            at += 4 + len;
+            let end = at.saturating_add(4).saturating_add(len);
+            *stream = input.get(at + 4..end).ok_or_else(|| truncated(end, input.len()))?;
+            at = end;
         }
         Ok(Self { header, bytes, streams, count })
     }
@@ -167,38 +169,53 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// Of shuffled elements, with a stream for each of their bytes: decodes each stream from its beginning to the last
-    /// element that is wanted, and puts those that are wanted together. LZ4 takes twice as long a byte when it is to stop
-    /// early, so the second half of a block is better decoded whole, and so are long runs, which are quick to decode.
-    fn decode_part(&self, part: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Option<Result<()>> {
+    /// Of shuffled elements: decodes each stream, from its beginning to the last element that is wanted where it is one of
+    /// LZ4, to which a byte costs no more when it is to stop early; and puts together those that are wanted.
+    fn decode_parts(
+        &self,
+        parts: &[Range<usize>],
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Option<Result<()>> {
         let typesize = self.header.typesize;
-        let each = self.bytes / self.count;
-        let (first, last) = (part.start / typesize, part.end.div_ceil(typesize));
-        let splits = self.count == typesize && self.header.block_filter(self.bytes) == Filter::Bytes;
-        if !splits || typesize < 2 || self.header.format != LZ4 || last > each / 16 * 7 {
+        let (each, count) = (self.bytes / self.count, self.bytes / typesize);
+        let shuffled =
+            self.header.block_filter(self.bytes) == Filter::Bytes && self.bytes.is_multiple_of(typesize);
+        if !shuffled || !(2..=MAX_SPLITS).contains(&typesize) || parts.first() == Some(&(0..self.bytes)) {
             return None;
         }
-        let mut planes: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
-        let block = sized(&mut scratch.block, self.bytes);
+        let elements = |part: &Range<usize>| part.start / typesize..part.end.div_ceil(typesize);
+        let last = parts.iter().map(|part| elements(part).end).max().unwrap_or(0);
+        let splits = self.count == typesize;
+        let target = if splits { last } else { (typesize - 1) * count + last };
+        let mut found: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        let room = sized(&mut scratch.block, self.bytes);
         let streams = &self.streams[..self.count];
-        for ((stream, out), plane) in streams.iter().zip(block.chunks_exact_mut(each)).zip(&mut planes) {
+        for ((stream, out), found) in streams.iter().zip(room.chunks_exact_mut(each)).zip(&mut found) {
             if stream.len() == each {
-                *plane = &stream[first..last];
+                *found = stream;
                 continue;
             }
-            let done = if stream.len() < each / LONG {
-                scratch.states.decompress(LZ4, stream, out)
-            } else if lz4::decompress_to(stream, &mut out[..last]) {
-                Ok(())
+            let done = if self.header.format == LZ4 {
+                let lost = |_| corrupt(format!("invalid lz4 stream for {target} of {each} bytes"));
+                block::decode_to(stream, out, target).map_err(lost)
             } else {
-                Err(corrupt(format!("invalid lz4 stream for {last} of {each} bytes")))
+                scratch.states.decompress(self.header.format, stream, out)
             };
             if let Err(error) = done {
                 return Some(Err(error));
             }
-            *plane = &out[first..last];
+            *found = out;
         }
-        unshuffle_planes(&planes[..self.count], &mut out[first * typesize..last * typesize]);
+        for part in parts {
+            let part = elements(part);
+            let mut planes: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+            for (i, plane) in planes[..typesize].iter_mut().enumerate() {
+                let from = if splits { found[i] } else { &found[0][i * count..] };
+                *plane = &from[part.clone()];
+            }
+            unshuffle_planes(&planes[..typesize], &mut out[part.start * typesize..part.end * typesize]);
+        }
         Some(Ok(()))
     }
 
@@ -242,7 +259,8 @@ impl<'a> Block<'a> {
 }
 
 /// The 32-bit length or offset at `at`.
-fn offset(input: &[u8], at: usize) -> Result<usize> {
-    let number = int(input, at).ok_or_else(|| truncated(at.saturating_add(4), input.len()))?;
+fn offset(input: Window<'_>, at: usize) -> Result<usize> {
+    let four = input.get(at..at.saturating_add(4)).and_then(|bytes| int(bytes, 0));
+    let number = four.ok_or_else(|| truncated(at.saturating_add(4), input.len()))?;
     usize::try_from(number).map_err(|_| corrupt(format!("negative size {number} at byte {at}")))
 }

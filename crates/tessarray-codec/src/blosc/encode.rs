@@ -198,9 +198,14 @@ fn splits(compressor: Compressor, typesize: usize, blocksize: usize) -> bool {
     compressor != Compressor::Zstd && typesize <= MAX_SPLITS && blocksize / typesize >= MIN_BUFFER
 }
 
-/// The block size: the one asked for, or else C-Blosc's choice for this level, compressor and element size; but of elements
-/// of several bytes, streams of the fast compressors are no longer than [`L1`] up to level 5. They look back 64 KiB at most,
-/// so longer ones gain little (see docs/performance.md), and a small read would have to decode one for each byte.
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Bytes of a stream of the fast compressors up to level 5, at most.
+pub(super) const STREAM: usize = 8 << 10;
+
+/// The block size: the one asked for, or else C-Blosc's choice for this level, compressor and element size. But of elements
+/// of several bytes the fast compressors get streams of [`STREAM`] up to level 5: a small read has to decode one for each
+/// byte of an element, and longer ones gain little (see docs/performance.md).
 pub(super) fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
     let typesize = config.frame_typesize();
     if nbytes < typesize {
@@ -209,6 +214,8 @@ pub(super) fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
     let mut size = nbytes;
     if config.blocksize > 0 {
         size = config.blocksize.clamp(MIN_BUFFER, MAX_BLOCK);
+    } else if has_short_streams(config) {
+        return even(nbytes, STREAM * typesize, typesize);
     } else if nbytes >= L1 {
         size = if config.compressor.is_slow() { 2 * L1 } else { L1 };
         match config.level {
@@ -220,13 +227,29 @@ pub(super) fn blocksize(config: &BloscConfig, nbytes: usize) -> usize {
             9 if config.compressor.is_slow() => size *= 16,
             _ => size *= 8,
         }
-        if config.level <= 5 && !config.compressor.is_slow() && typesize > 1 {
-            size = size.min(L1);
-        }
     }
     if config.level > 0 && splits(config.compressor, typesize, size) {
         size = (size.min(1 << 18) * typesize).clamp(1 << 16, 1 << 20);
     }
     size = size.min(nbytes);
     if size > typesize { size / typesize * typesize } else { size }
+}
+
+/// Whether blocks are of the engine's own size, where none is asked for.
+pub(super) fn has_short_streams(config: &BloscConfig) -> bool {
+    let typesize = config.frame_typesize();
+    (1..=5).contains(&config.level) && !config.compressor.is_slow() && (2..=MAX_SPLITS).contains(&typesize)
+}
+
+/// A block size of at most `most` that divides `nbytes` without a rest, if one more than half of that does: the last block
+/// of a frame is not split where it is shorter. If one of whole cache lines for each byte of an element does, that.
+fn even(nbytes: usize, most: usize, typesize: usize) -> usize {
+    let elements = nbytes / typesize;
+    let fewest = nbytes.div_ceil(most);
+    let divides = |unit: usize| {
+        let whole = nbytes.is_multiple_of(typesize * unit);
+        (fewest..2 * fewest).find(|blocks| whole && (elements / unit).is_multiple_of(*blocks))
+    };
+    let blocks = divides(LINE).or_else(|| divides(1));
+    blocks.map_or(most.min(elements * typesize), |blocks| nbytes / blocks)
 }

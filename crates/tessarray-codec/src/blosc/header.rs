@@ -40,9 +40,9 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads the header of `input`, which is exactly one frame.
-    pub fn read(input: &[u8]) -> Result<Self> {
+    pub fn read(input: &[u8], len: usize) -> Result<Self> {
         let Some((head, _)) = input.split_first_chunk::<HEADER>() else {
-            return Err(truncated(HEADER, input.len()));
+            return Err(truncated(HEADER, len));
         };
         let [version, compressor_version, flags, typesize, sizes @ ..] = *head;
         if version != FORMAT_VERSION {
@@ -66,11 +66,11 @@ impl Header {
         };
         let (nbytes, blocksize, cbytes) =
             (size(0, "decoded size")?, size(4, "block size")?, size(8, "frame size")?);
-        if cbytes > input.len() {
-            return Err(truncated(cbytes, input.len()));
+        if cbytes > len {
+            return Err(truncated(cbytes, len));
         }
-        if cbytes < input.len() {
-            return Err(corrupt(format!("frame of {cbytes} bytes in {}", input.len())));
+        if cbytes < len {
+            return Err(corrupt(format!("frame of {cbytes} bytes in {}", len)));
         }
         if nbytes > 0 && (blocksize == 0 || blocksize > nbytes) {
             return Err(corrupt(format!("block size {blocksize} in a frame of {nbytes} bytes")));

@@ -1,17 +1,6 @@
-//! The reference LZ4 library, behind safe functions.
+//! The encoders of the reference LZ4 library, behind a safe function.
 
-use std::ffi::{c_char, c_int};
-
-unsafe extern "C" {
-    /// In the library that `lz4_sys` builds, though not among its declarations.
-    fn LZ4_decompress_safe_partial(
-        source: *const c_char,
-        dest: *mut c_char,
-        source_size: c_int,
-        target_size: c_int,
-        dest_capacity: c_int,
-    ) -> c_int;
-}
+use std::ffi::c_int;
 
 /// How hard LZ4 tries.
 #[derive(Debug, Clone, Copy)]
@@ -42,26 +31,4 @@ pub(super) fn compress_append(src: &[u8], out: &mut Vec<u8>, max: usize, effort:
     // SAFETY: LZ4 has initialised this many bytes of the spare capacity.
     unsafe { out.set_len(out.len() + written) };
     Some(written)
-}
-
-/// Decompresses `src` into `dst` and returns how many bytes came out; `None` if `src` is no LZ4 block that fits.
-pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
-    let (from_len, to_len) = (c_int::try_from(src.len()).ok()?, c_int::try_from(dst.len()).ok()?);
-    // SAFETY: LZ4's safe decoder stays within the two lengths whatever the bytes are.
-    let written = unsafe {
-        lz4_sys::LZ4_decompress_safe(src.as_ptr().cast(), dst.as_mut_ptr().cast(), from_len, to_len)
-    };
-    usize::try_from(written).ok()
-}
-
-/// Decompresses `src` until `dst` is full; `false` if it is no LZ4 block, or one of fewer bytes.
-pub(super) fn decompress_to(src: &[u8], dst: &mut [u8]) -> bool {
-    let (Ok(from_len), Ok(to_len)) = (c_int::try_from(src.len()), c_int::try_from(dst.len())) else {
-        return false;
-    };
-    // SAFETY: as in `decompress`: the decoder stays within both lengths whatever the bytes are.
-    let written = unsafe {
-        LZ4_decompress_safe_partial(src.as_ptr().cast(), dst.as_mut_ptr().cast(), from_len, to_len, to_len)
-    };
-    written == to_len
 }

@@ -1,7 +1,7 @@
 //! Decoding only some blocks of an encoded chunk.
 
 use super::Chain;
-use crate::{BytesCodec, EncodedSize, Result};
+use crate::{BytesCodec, EncodedSize, Result, Window};
 use std::ops::Range;
 
 /// An encoded chunk whose blocks decode on their own; its checksums are already verified.
@@ -77,11 +77,11 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// Decodes the bytes `part` of block `block` to their places in `chunk`, or all of the block, whichever is quicker.
-    pub fn decode_part(&self, block: usize, part: Range<usize>, chunk: &mut [u8]) -> Result<()> {
+    /// Decodes the bytes `parts` of block `block` to their places in `chunk`, or all of the block, whichever is quicker.
+    pub fn decode_parts(&self, block: usize, parts: &[Range<usize>], chunk: &mut [u8]) -> Result<()> {
         let Some(codec) = self.codec else { return self.decode_all(chunk) };
-        let place = self.place(block, chunk.len());
-        let done = codec.decode_part(self.payload, self.decoded, block, part, &mut chunk[place.clone()]);
+        let (payload, place) = (Window::whole(self.payload), self.place(block, chunk.len()));
+        let done = codec.decode_parts(payload, self.decoded, block, parts, &mut chunk[place.clone()]);
         done.unwrap_or_else(|| {
             if self.len >= self.decoded {
                 self.decode_all(chunk)
@@ -95,7 +95,7 @@ impl Blocks<'_> {
     pub fn decode_block(&self, block: usize, out: &mut [u8]) -> Result<()> {
         match self.codec {
             None => self.decode_all(out),
-            Some(codec) => codec.decode_block(self.payload, self.decoded, block, out),
+            Some(codec) => codec.decode_block(Window::whole(self.payload), self.decoded, block, out),
         }
     }
 

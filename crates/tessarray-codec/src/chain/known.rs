@@ -1,7 +1,7 @@
 //! Decoding blocks of an encoded chunk that was verified before, from the bytes of those blocks alone.
 
 use super::Chain;
-use crate::{EncodedSize, Result};
+use crate::{EncodedSize, Result, Window};
 use std::ops::Range;
 
 /// Decoded bytes that count as a block where nothing is compressed; more for chunks of many blocks.
@@ -61,22 +61,28 @@ impl Chain {
         }
     }
 
-    /// Decodes of block `block` the bytes `part` to their places in `chunk`. `payload` has [`Known::payload_bytes`] bytes,
-    /// of which those of the block count: they were put where they are in the encoded chunk.
+    /// Decodes of block `block` the bytes `parts` to their places in `chunk`. `run` is what lies in the payload from
+    /// `start` on, and has all of [`Known::span`].
     pub fn decode_known(
         &self,
         known: &Known,
         block: usize,
-        part: Range<usize>,
-        payload: &mut [u8],
+        parts: &[Range<usize>],
+        (start, run): (usize, &[u8]),
         chunk: &mut [u8],
     ) -> Result<()> {
-        let Some(codec) = self.bytes.first().filter(|_| !known.is_raw()) else { return Ok(()) };
-        payload[..known.head.len()].copy_from_slice(&known.head);
         let at = block.saturating_mul(known.block).min(chunk.len());
-        let place = at..at.saturating_add(known.block).min(chunk.len());
-        let done = codec.decode_part(payload, known.decoded, block, part, &mut chunk[place.clone()]);
-        done.unwrap_or_else(|| codec.decode_block(payload, known.decoded, block, &mut chunk[place]))
+        let end = at.saturating_add(known.block).min(chunk.len());
+        let out = &mut chunk[at..end];
+        let Some(codec) = self.bytes.first().filter(|_| !known.is_raw()) else {
+            let bytes = known.span(block, parts);
+            let begin = bytes.start - at;
+            out[begin..begin + bytes.len()].copy_from_slice(&run[bytes.start - start..bytes.end - start]);
+            return Ok(());
+        };
+        let payload = Window::new(&known.head, start, run, known.len);
+        let done = codec.decode_parts(payload, known.decoded, block, parts, out);
+        done.unwrap_or_else(|| codec.decode_block(payload, known.decoded, block, out))
     }
 }
 
@@ -96,17 +102,24 @@ impl Known {
         self.len
     }
 
+    /// Bytes of the decoded chunk.
+    pub fn decoded_bytes(&self) -> usize {
+        self.decoded
+    }
+
     /// Where the payload begins in the encoded chunk.
     pub fn payload_start(&self) -> usize {
         self.start
     }
 
-    /// Which bytes of the payload are needed for the bytes `part` of block `block`.
-    pub fn span(&self, block: usize, part: &Range<usize>) -> Range<usize> {
-        match self.spans.get(block) {
-            Some(span) => span.clone(),
-            None => block * self.block + part.start..block * self.block + part.end,
+    /// Which bytes of the payload are needed for the bytes `parts` of block `block`.
+    pub fn span(&self, block: usize, parts: &[Range<usize>]) -> Range<usize> {
+        if let Some(span) = self.spans.get(block) {
+            return span.clone();
         }
+        let begin = parts.iter().map(|part| part.start).min().unwrap_or(0);
+        let end = parts.iter().map(|part| part.end).max().unwrap_or(begin);
+        block * self.block + begin..block * self.block + end
     }
 
     /// How many numbers it takes to hold this in memory.

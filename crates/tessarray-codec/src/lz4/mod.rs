@@ -1,4 +1,7 @@
-//! `lz4` as numcodecs writes it: the decoded size as a little-endian u32, then one LZ4 block. Reference C library.
+//! `lz4` as numcodecs writes it: the decoded size as a little-endian u32, then one LZ4 block. The encoder is the reference
+//! library's, the decoder ours.
+
+pub(crate) mod block;
 
 use crate::config::Settings;
 use crate::list::{register_all, v2_of};
@@ -37,13 +40,8 @@ fn split(input: &[u8]) -> Result<(usize, &[u8])> {
 
 fn decode_block(block: &[u8], out: &mut [u8]) -> Result<()> {
     let expected = out.len();
-    let wrong = || fail::corrupt(NAME, format!("the block does not decode to {expected} bytes"));
-    let (Ok(from), Ok(to)) = (i32::try_from(block.len()), i32::try_from(expected)) else {
-        return Err(wrong());
-    };
-    // SAFETY: `block` is readable for `from` bytes and `out` writable for `to`; the function stays inside both.
-    let n = unsafe { lz4_sys::LZ4_decompress_safe(block.as_ptr().cast(), out.as_mut_ptr().cast(), from, to) };
-    if n == to { Ok(()) } else { Err(wrong()) }
+    block::decode(block, out)
+        .map_err(|_| fail::corrupt(NAME, format!("the block does not decode to {expected} bytes")))
 }
 
 /// The largest block the library writes for `n` bytes.

@@ -3,7 +3,7 @@
 use crate::config::Settings;
 use crate::grow::{Attempt, decode_growing};
 use crate::list::register_all;
-use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
+use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, Window, fail};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -162,16 +162,17 @@ impl BytesCodec for Zstd {
         }
     }
 
-    fn decode_part(
+    fn decode_parts(
         &self,
-        input: &[u8],
+        input: Window<'_>,
         decoded: usize,
         _: usize,
-        part: Range<usize>,
+        parts: &[Range<usize>],
         out: &mut [u8],
     ) -> Option<Result<()>> {
+        let input = input.all()?;
         // The frame decodes from its beginning on, in steps of 128 KiB.
-        let end = part.end.min(out.len());
+        let end = parts.iter().map(|part| part.end).max().unwrap_or(0).min(out.len());
         if decoded < WORTH || end > decoded / 4 * 3 {
             return None;
         }
@@ -189,8 +190,9 @@ impl BytesCodec for Zstd {
 
 #[cfg(test)]
 mod tests {
-    use crate::NamedConfig;
     use crate::conformance::{self, Flips, bytes_codec};
+    use crate::{NamedConfig, Window};
+    use std::slice;
 
     #[test]
     fn conforms() {
@@ -210,14 +212,27 @@ mod tests {
         let mut out = vec![0; input.len()];
         for wanted in [0, 1, 4095, 131_072, 131_073, 1_000_000] {
             out.fill(0);
-            codec.decode_part(&frame, input.len(), 0, 0..wanted, &mut out).unwrap().unwrap();
+            codec
+                .decode_parts(Window::whole(&frame), input.len(), 0, slice::from_ref(&(0..wanted)), &mut out)
+                .unwrap()
+                .unwrap();
             assert!(out[..wanted] == input[..wanted], "{wanted}");
         }
         let wanted = 0..1_000_000;
-        assert!(codec.decode_part(&frame, input.len(), 0, 0..input.len(), &mut out).is_none());
+        assert!(
+            codec
+                .decode_parts(
+                    Window::whole(&frame),
+                    input.len(),
+                    0,
+                    slice::from_ref(&(0..input.len())),
+                    &mut out
+                )
+                .is_none()
+        );
         let mut part = |codec: &dyn crate::BytesCodec, frame: &[u8], decoded| {
             codec
-                .decode_part(frame, decoded, 0, wanted.clone(), &mut out)
+                .decode_parts(Window::whole(frame), decoded, 0, slice::from_ref(&wanted), &mut out)
                 .map(|done| done.map(|()| out[wanted.clone()].to_vec()))
         };
         // Cut off, of another size than is said, damaged, or with a checksum over all of it.
