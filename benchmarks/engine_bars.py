@@ -10,8 +10,8 @@ the timer, stores by an independent reader. Figures are medians of the repeats; 
 the best one's time in the first repeat is not asked again, and its figure is that of one repeat.
 
 `--resume` goes on where the results file ends, so that a run can be made in parts; `--table` only prints. The parts
-that need no rival (`engine_alone.py`: the machine's limit, growth, plans, what checksums cost) are rows `limit`, `growth`
-and `checksum`.
+that need no rival (`engine_alone.py`: the machine's limit, growth, plans, what checksums cost) are rows `limit`,
+`growth` and `checksum`.
 """
 
 from __future__ import annotations

@@ -49,12 +49,11 @@ fn main() -> Result<()> {
         arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(256).max(256) / 256 * 128;
     let shape = [planes, 1024, 1024];
     let image = camera(&shape);
-    let result = CASES.iter().try_for_each(|case| {
+    CASES.iter().try_for_each(|case| {
         let result = measure(case, &folder, &shape, &image);
         let _ = std::fs::remove_dir_all(&folder);
         result
-    });
-    result
+    })
 }
 
 struct Row {
