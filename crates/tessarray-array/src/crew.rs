@@ -8,10 +8,13 @@
 //! 3. When the caller finds no job left, it closes the crew: who has not joined by now never will. It waits for those
 //!    who have.
 //!
+//! Behind a gate (see [`crate::gate`]), workers join for one job at a time.
+//!
 //! So nobody waits for a worker that has not begun. To wake a thread can take longer than to decode several inner
 //! chunks, so that a small read loses little by being shared; and where all workers wait for a lock that the caller
 //! holds, it does all of the work.
 
+use crate::gate::Gate;
 use rayon::ThreadPool;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -29,7 +32,7 @@ type Job<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 
 /// Runs jobs `0..count`, each once unless one says that it was the last, on the caller's thread and on up to `helpers`
 /// workers. A job's panic is passed on, once nobody works any more.
-pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, job: Job<'_>) {
+pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, gate: Option<&Arc<Gate>>, job: Job<'_>) {
     let helpers = helpers.min((count as usize).saturating_sub(1));
     let job: *const (dyn Fn(u32) -> bool + Sync + '_) = job;
     // SAFETY: only the lifetime changes. The pointer is followed by members alone (see `Crew::work`), and this function
@@ -46,6 +49,7 @@ pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, job: Job<'_>)
         // The first run is the caller's.
         members: AtomicUsize::new(1),
         inside: AtomicUsize::new(0),
+        gate: gate.cloned(),
         caller: thread::current(),
         panic: Mutex::default(),
     });
@@ -56,7 +60,7 @@ pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, job: Job<'_>)
     {
         let _closing = Closing(&crew);
         // SAFETY: the caller is a member until `_closing` is dropped, which is after this.
-        unsafe { crew.work(0) };
+        unsafe { crew.work(0, usize::MAX) };
     }
     let panicked = crew.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(panicked) = panicked {
@@ -82,6 +86,11 @@ impl Run {
         (0..runs).map(|i| Self::new(at(i), at(i + 1))).collect()
     }
 
+    fn is_left(&self) -> bool {
+        let run = self.0.load(Ordering::Relaxed);
+        ((run >> 32) as u32) < run as u32
+    }
+
     /// Takes the first job, or the last.
     fn take(&self, first: bool) -> Option<u32> {
         let take = |run: u64| {
@@ -100,6 +109,7 @@ struct Crew {
     members: AtomicUsize,
     /// Helpers who joined and have not left, and [`CLOSED`].
     inside: AtomicUsize,
+    gate: Option<Arc<Gate>>,
     caller: Thread,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -112,20 +122,24 @@ unsafe impl Send for Erased {}
 unsafe impl Sync for Erased {}
 
 impl Crew {
-    /// Takes the jobs of a run, then those of others.
+    /// Takes the jobs of a run, then those of others; up to `most`.
     ///
     /// # Safety
     /// The calling thread is the one in [`share`], or has joined and not left.
-    unsafe fn work(&self, own: usize) {
+    unsafe fn work(&self, own: usize, most: usize) {
         // SAFETY: `share` waits for members, and the job outlives it.
         let job = unsafe { &*self.job.0 };
         let runs = self.runs.len();
+        let mut done = 0;
         for other in 0..runs {
             let run = &self.runs[(own + other) % runs];
-            while let Some(number) = run.take(other == 0) {
+            while done < most
+                && let Some(number) = run.take(other == 0)
+            {
                 if !job(number) {
                     return self.stop();
                 }
+                done += 1;
             }
         }
     }
@@ -136,19 +150,34 @@ impl Crew {
     }
 
     fn help(&self) {
+        let own = self.members.fetch_add(1, Ordering::Relaxed);
+        let Some(gate) = &self.gate else {
+            self.join(own, usize::MAX);
+            return;
+        };
+        while self.runs.iter().any(Run::is_left) {
+            // Who waits at the gate has not joined: the caller does not wait for it.
+            if gate.passes((self.inside.load(Ordering::Relaxed) & !CLOSED) + 1) && !self.join(own, 1) {
+                return;
+            }
+        }
+    }
+
+    /// Joins, does up to `most` jobs, and leaves; `false` where the crew is closed.
+    fn join(&self, own: usize, most: usize) -> bool {
         let join = |inside| (inside & CLOSED == 0).then_some(inside + 1);
         if self.inside.fetch_update(Ordering::AcqRel, Ordering::Acquire, join).is_err() {
-            return;
+            return false;
         }
-        let own = self.members.fetch_add(1, Ordering::Relaxed);
         // SAFETY: joined above, leaves below.
-        if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| unsafe { self.work(own) })) {
+        if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| unsafe { self.work(own, most) })) {
             self.stop();
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panicked);
         }
         if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
             self.caller.unpark();
         }
+        true
     }
 }
 
@@ -194,7 +223,7 @@ mod tests {
         for _ in 0..ROUNDS {
             for count in SIZES {
                 let done: Vec<AtomicU32> = (0..count).map(|_| AtomicU32::new(0)).collect();
-                share(&pool, 2, count, &|i| {
+                share(&pool, 2, count, None, &|i| {
                     done[i as usize].fetch_add(1, Ordering::Relaxed);
                     true
                 });
@@ -204,11 +233,49 @@ mod tests {
     }
 
     #[test]
+    fn each_job_is_done_once_behind_a_gate_that_opens_and_closes() {
+        let pool = pool();
+        let gate = Arc::new(Gate::new(2));
+        for round in 0..ROUNDS {
+            let done: Vec<AtomicU32> = (0..SIZES[4]).map(|_| AtomicU32::new(0)).collect();
+            share(&pool, 2, SIZES[4], Some(&gate), &|i| {
+                match (i as usize + round) % 7 {
+                    0 => gate.enter(),
+                    3 => gate.wait(),
+                    _ => {}
+                }
+                done[i as usize].fetch_add(1, Ordering::Relaxed);
+                true
+            });
+            assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1));
+        }
+    }
+
+    #[test]
+    fn the_caller_works_alone_before_a_closed_gate_and_is_helped_when_it_opens() {
+        let pool = pool();
+        let gate = Arc::new(Gate::new(2));
+        gate.enter();
+        let caller = thread::current().id();
+        share(&pool, 2, 100, Some(&gate), &|_| {
+            assert_eq!(thread::current().id(), caller);
+            true
+        });
+        gate.wait();
+        // Each job waits for the other.
+        let barrier = std::sync::Barrier::new(2);
+        share(&pool, 1, 2, Some(&gate), &|_| {
+            barrier.wait();
+            true
+        });
+    }
+
+    #[test]
     fn helpers_help() {
         let pool = pool();
         // Each job waits for the other: one thread alone would wait for ever.
         let barrier = std::sync::Barrier::new(2);
-        share(&pool, 1, 2, &|_| {
+        share(&pool, 1, 2, None, &|_| {
             barrier.wait();
             true
         });
@@ -226,7 +293,7 @@ mod tests {
             });
         }
         let done = AtomicU32::new(0);
-        share(&pool, 2, 10, &|_| {
+        share(&pool, 2, 10, None, &|_| {
             done.fetch_add(1, Ordering::Relaxed);
             true
         });
@@ -238,7 +305,7 @@ mod tests {
     fn a_job_that_says_so_is_the_last() {
         let pool = pool();
         let done = AtomicU32::new(0);
-        share(&pool, 2, 100_000, &|_| {
+        share(&pool, 2, 100_000, None, &|_| {
             std::thread::yield_now();
             done.fetch_add(1, Ordering::Relaxed) < 5
         });
@@ -251,7 +318,7 @@ mod tests {
         for bad in [0, 1, 7] {
             let working = AtomicU32::new(0);
             let caught = catch_unwind(AssertUnwindSafe(|| {
-                share(&pool, 2, 8, &|i| {
+                share(&pool, 2, 8, None, &|i| {
                     working.fetch_add(1, Ordering::SeqCst);
                     std::thread::yield_now();
                     working.fetch_sub(1, Ordering::SeqCst);
@@ -268,8 +335,8 @@ mod tests {
     fn workers_may_share_jobs_of_their_own() {
         let pool = pool();
         let done = AtomicU32::new(0);
-        share(&pool, 2, 8, &|_| {
-            share(&pool, 2, 8, &|_| {
+        share(&pool, 2, 8, None, &|_| {
+            share(&pool, 2, 8, None, &|_| {
                 done.fetch_add(1, Ordering::Relaxed);
                 true
             });

@@ -10,6 +10,7 @@ mod crew;
 mod documents;
 mod error;
 mod execute;
+mod gate;
 mod group;
 mod layout;
 mod plan;

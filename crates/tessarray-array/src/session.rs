@@ -4,6 +4,7 @@
 use crate::cache::IndexCache;
 use crate::crew;
 use crate::error::{ArrayError, Result};
+use crate::gate::Gate;
 use crate::verified::VerifiedChunks;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
@@ -22,6 +23,8 @@ pub const THREADS_VARIABLE: &str = "TESSARRAY_THREADS";
 #[derive(Clone)]
 pub struct Session {
     shared: Arc<Shared>,
+    /// Before the workers.
+    gate: Option<Arc<Gate>>,
 }
 
 struct Shared {
@@ -99,6 +102,11 @@ impl Session {
         Self::builder().build()
     }
 
+    /// The same session, whose workers pass a gate before each job.
+    pub(crate) fn behind(&self, gate: Arc<Gate>) -> Self {
+        Self { shared: Arc::clone(&self.shared), gate: Some(gate) }
+    }
+
     /// Settings for a session.
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
@@ -163,7 +171,7 @@ impl Session {
         // More jobs than have numbers go in groups.
         let group = count.div_ceil(u64::from(u32::MAX));
         let groups = count.div_ceil(group) as u32;
-        crew::share(self.pool()?, self.threads() - 1, groups, &|number| {
+        crew::share(self.pool()?, self.threads() - 1, groups, self.gate.as_ref(), &|number| {
             let begin = u64::from(number) * group;
             let done = (begin..(begin + group).min(count)).try_for_each(&job);
             let done = done.map_err(|error| {
@@ -256,6 +264,7 @@ impl SessionBuilder {
                 process: PerProcess::new(),
                 ids: AtomicU64::new(0),
             }),
+            gate: None,
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use tessarray_buffer::{
-    Strides, c_strides, copy_strided, fill_with, is_filled_with, zeroed, zeroed_in_large_pages,
-};
+use tessarray_buffer::{Pages, Strides, c_strides, copy_strided, fill_with, is_filled_with, zeroed};
 
 fn main() {
     divan::main();
@@ -66,7 +64,8 @@ const OFFSETS: [usize; 2] = [0, 16];
 /// Gathers one cubic chunk after another in C order, as a write does.
 fn from_fortran(bencher: Bencher<'_, '_>, offset: usize, edge: u64) {
     let bytes = FORTRAN.iter().product::<u64>() as usize * 2;
-    let Some(mut src) = zeroed_in_large_pages(bytes + offset) else { return };
+    let Some(mut pages) = Pages::zeroed(bytes + offset) else { return };
+    let src = pages.bytes_mut();
     src.fill(7);
     let mut from = c_strides(&[FORTRAN[2], FORTRAN[1], FORTRAN[0]], 2);
     from.reverse();
@@ -128,20 +127,20 @@ fn is_fill(bencher: Bencher<'_, '_>, element: &[u8]) {
 const FRESH: usize = 48 << 20;
 
 /// Fresh memory, written once: what its pages cost, small and large.
-fn write_once(bencher: Bencher<'_, '_>, allocate: fn(usize) -> Option<Vec<u8>>) {
+fn write_once<T>(bencher: Bencher<'_, '_>, allocate: fn(usize) -> Option<T>, bytes: fn(&mut T) -> &mut [u8]) {
     bencher.counter(BytesCount::new(FRESH)).bench_local(|| {
         let mut buffer = allocate(black_box(FRESH));
-        buffer.iter_mut().for_each(|buffer| buffer.fill(1));
+        buffer.iter_mut().for_each(|buffer| bytes(buffer).fill(1));
         buffer
     });
 }
 
 #[divan::bench]
 fn fresh_memory(bencher: Bencher<'_, '_>) {
-    write_once(bencher, zeroed);
+    write_once(bencher, zeroed, |buffer| buffer);
 }
 
 #[divan::bench]
 fn fresh_memory_in_large_pages(bencher: Bencher<'_, '_>) {
-    write_once(bencher, zeroed_in_large_pages);
+    write_once(bencher, Pages::zeroed, Pages::bytes_mut);
 }

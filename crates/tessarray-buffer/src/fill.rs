@@ -14,46 +14,6 @@ pub fn zeroed(len: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// The same for a large buffer that will be filled soon: where the system has large pages, it is asked to use them, since
-/// a fault for each small one costs as much as the copy into it.
-pub fn zeroed_in_large_pages(len: usize) -> Option<Vec<u8>> {
-    let buffer = zeroed(len)?;
-    #[cfg(target_os = "linux")]
-    {
-        const PAGE: usize = 4096;
-        let skipped = buffer.as_ptr().align_offset(PAGE);
-        let whole = len.saturating_sub(skipped) / PAGE * PAGE;
-        if whole >= 4 << 20 {
-            // SAFETY: the range lies inside the buffer; the advice changes nothing that is in it. It may be refused.
-            let _ = unsafe {
-                let begin = buffer.as_ptr().add(skipped).cast_mut().cast();
-                rustix::mm::madvise(begin, whole, rustix::mm::Advice::LinuxHugepage)
-            };
-        }
-    }
-    Some(buffer)
-}
-
-/// Has the system back the pages of a buffer that will be filled soon, so that whoever fills it need not wait for that.
-/// Changes nothing that is in it, and does nothing where the system cannot.
-pub fn populate(buffer: &mut [u8]) {
-    #[cfg(target_os = "linux")]
-    {
-        const PAGE: usize = 4096;
-        let skipped = buffer.as_ptr().align_offset(PAGE);
-        let whole = buffer.len().saturating_sub(skipped) / PAGE * PAGE;
-        if whole > 0 {
-            // SAFETY: the range lies inside the buffer, which is borrowed for writing; its bytes stay as they are.
-            let _ = unsafe {
-                let begin = buffer.as_mut_ptr().add(skipped).cast();
-                rustix::mm::madvise(begin, whole, rustix::mm::Advice::LinuxPopulateWrite)
-            };
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = buffer;
-}
-
 /// Sets every element of `out` to `element`. `out` is a whole number of elements.
 pub fn fill_with(out: &mut [u8], element: &[u8]) {
     match element {
@@ -88,20 +48,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_keeps_its_bytes_when_it_is_populated() {
-        for len in [0, 1, 4095, 4096, 3 << 20] {
-            let mut data: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
-            let same = data.clone();
-            populate(&mut data);
-            assert_eq!(data, same);
-            assert!(zeroed_in_large_pages(len).is_some_and(|mut fresh| {
-                populate(&mut fresh);
-                fresh == vec![0; len]
-            }));
-        }
-    }
-
-    #[test]
     fn filled_memory_is_recognised_and_one_other_byte_is_seen() {
         for element in [&[0u8][..], &[7], &[1, 2], &[0, 0, 128, 63], &[1, 2, 3, 4, 5, 6, 7]] {
             for count in [1, 2, 3, 31, 100] {
@@ -114,19 +60,5 @@ mod tests {
                 assert!(!is_filled_with(&data, element));
             }
         }
-    }
-
-    #[test]
-    fn memory_of_any_size_is_zero_and_writable_to_its_ends() {
-        // Large pages are asked for from 4 MiB on, which Miri knows nothing about.
-        let large = if cfg!(miri) { vec![] } else { vec![4 << 20, (4 << 20) + 4097, (9 << 20) + 1] };
-        for len in [0, 1, 7, 4095, 4096, 4097, 100_000].into_iter().chain(large) {
-            let mut buffer = zeroed_in_large_pages(len).unwrap();
-            assert!(buffer.len() == len && is_filled_with(&buffer, &[0]), "{len}");
-            buffer.fill(0xA5);
-            buffer.push(1);
-            assert!(is_filled_with(&buffer[..len], &[0xA5]), "{len}");
-        }
-        assert!(zeroed_in_large_pages(usize::MAX).is_none());
     }
 }

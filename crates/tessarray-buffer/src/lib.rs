@@ -8,10 +8,12 @@ mod arena;
 mod copy;
 mod dtype;
 mod fill;
+mod pages;
 mod view;
 
 pub use arena::{Arena, VarItem};
 pub use copy::{copy_strided, stream_strided};
 pub use dtype::{DataType, DataTypeError, Field, TimeUnit};
-pub use fill::{fill_with, is_filled_with, populate, zeroed, zeroed_in_large_pages};
+pub use fill::{fill_with, is_filled_with, zeroed};
+pub use pages::Pages;
 pub use view::{Dims, InputView, OutputView, Strides, ViewError, c_strides, is_contiguous};

@@ -1,10 +1,10 @@
 //! Rows of frames in memory, cut into tiles as the array is.
 
+use super::memory::Memory;
 use crate::array::{Array, Part};
 use crate::error::{ArrayError, Result};
-use tessarray_buffer::{
-    Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided, populate, zeroed_in_large_pages,
-};
+use crate::session::Session;
+use tessarray_buffer::{Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided};
 use tessarray_grid::{Odometer, Selection};
 
 /// Chunks of no fewer bytes are tiles; smaller ones are gathered again when they are encoded, which their size makes
@@ -89,6 +89,11 @@ impl Frames {
         bytes(&self.shape, self.item) as usize
     }
 
+    /// Bytes of each tile.
+    pub(super) fn tile_bytes(&self) -> impl Iterator<Item = usize> {
+        self.tiles.iter().map(|tile| bytes(&tile.shape, self.item) as usize)
+    }
+
     /// Checks what is to be appended, and gives its rows.
     pub(super) fn check(&self, input: &InputView<'_>) -> Result<u64> {
         if input.item() != self.item {
@@ -118,21 +123,12 @@ pub(super) struct Layer {
     pub filled: u64,
     /// Where its rows were to lie in the array, where it was tried to store them.
     tried: Option<u64>,
-    tiles: Vec<Vec<u8>>,
+    memory: Memory,
 }
 
 impl Layer {
-    pub(super) fn new(frames: &Frames, begin: u64) -> Self {
-        let tiles = frames.tiles.iter().map(|tile| {
-            let len = bytes(&tile.shape, frames.item) as usize;
-            zeroed_in_large_pages(len).unwrap_or_else(|| vec![0; len])
-        });
-        Self { begin, filled: 0, tried: None, tiles: tiles.collect() }
-    }
-
-    /// Makes fresh memory ready to be filled.
-    pub(super) fn prepare(&mut self) {
-        self.tiles.iter_mut().for_each(|memory| populate(memory));
+    pub(super) fn new(memory: Memory, begin: u64) -> Self {
+        Self { begin, filled: 0, tried: None, memory }
     }
 
     /// Rows for which there is room.
@@ -148,7 +144,7 @@ impl Layer {
     pub(super) fn take(&mut self, frames: &Frames, input: &InputView<'_>, first: u64) -> u64 {
         let axis = frames.axis;
         let rows = (input.shape()[axis] - first).min(self.left(frames));
-        for (tile, memory) in frames.tiles.iter().zip(&mut self.tiles) {
+        for (tile, memory) in frames.tiles.iter().zip(self.memory.tiles()) {
             let mut shape = tile.shape.clone();
             shape[axis] = rows;
             let mut from = tile.origin.clone();
@@ -158,7 +154,7 @@ impl Layer {
             // and from `filled` on in the tile's memory, which is this layer's own.
             unsafe {
                 let source = input.pointer().offset(input.offset(&from));
-                let target = memory.as_mut_ptr().offset(at);
+                let target = memory.pointer().offset(at);
                 copy_strided(source, input.strides(), target, &tile.strides, &shape, frames.item);
             }
         }
@@ -168,9 +164,9 @@ impl Layer {
 
     /// Appends the rows to the array, and forgets them. An attempt that was reported as failed may have been made all the
     /// same, where a network lost the answer: then there is nothing left to do.
-    pub(super) fn store(&mut self, array: &Array, frames: &Frames) -> Result<()> {
+    pub(super) fn store(&mut self, session: &Session, array: &Array, frames: &Frames) -> Result<()> {
         if !self.is_stored(array, frames)? {
-            self.append(array, frames)?;
+            self.append(session, array, frames)?;
         }
         (self.filled, self.tried) = (0, None);
         Ok(())
@@ -182,39 +178,41 @@ impl Layer {
         if array.shape()[frames.axis] < start.saturating_add(self.filled) {
             return Ok(false);
         }
-        for (tile, memory) in frames.tiles.iter().zip(&self.tiles) {
+        for (tile, memory) in frames.tiles.iter().zip(self.memory.tiles()) {
             let (mut origin, mut shape) = (tile.origin.clone(), tile.shape.clone());
             (origin[frames.axis], shape[frames.axis]) = (start, self.filled);
-            let mut found = memory.clone();
+            // SAFETY: nobody writes there but `take`, which borrows the layer for writing.
+            let memory = unsafe { memory.bytes() };
+            let mut found = memory.to_vec();
             // SAFETY: the first `filled` rows of memory like the tile's, which is borrowed for as long as the view.
             let view =
                 unsafe { OutputView::from_raw(found.as_mut_ptr(), &shape, &tile.strides, frames.item) };
             array.read_into(&Selection::region(&origin, &shape), &view, &Arena::new())?;
-            if found != *memory {
+            if found != memory {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn append(&mut self, array: &Array, frames: &Frames) -> Result<()> {
+    fn append(&mut self, session: &Session, array: &Array, frames: &Frames) -> Result<()> {
         let mut extent = frames.shape.clone();
         extent[frames.axis] = self.filled;
         let parts: Vec<Part<'_>> = frames
             .tiles
             .iter()
-            .zip(&self.tiles)
+            .zip(self.memory.tiles())
             .map(|(tile, memory)| {
                 let mut shape = tile.shape.clone();
                 shape[frames.axis] = self.filled;
                 // SAFETY: the first `filled` rows of the tile's memory, which is borrowed for as long as the view.
                 let input =
-                    unsafe { InputView::from_raw(memory.as_ptr(), &shape, &tile.strides, frames.item) };
+                    unsafe { InputView::from_raw(memory.pointer(), &shape, &tile.strides, frames.item) };
                 Part { origin: tile.origin.clone(), input }
             })
             .collect();
         let mut tried = None;
-        let done = array.append_parts(frames.axis, &extent, &parts, |start| tried = Some(start));
+        let done = array.append_parts(session, frames.axis, &extent, &parts, |start| tried = Some(start));
         self.tried = tried;
         done.map(|_| ())
     }

@@ -13,6 +13,7 @@
 //! Other appenders may append to the same array: their rows come between the layers of this one.
 
 mod layer;
+mod memory;
 mod pace;
 mod queue;
 
@@ -58,8 +59,8 @@ impl Appender {
 
     /// Takes the rows of `input`, which has the array's lengths along all other axes; its memory is the caller's again
     /// when this returns. Costs the copy, and waits only where most of `max_bytes` is gathered and not yet
-    /// stored: then a little at each row, at the rate at which rows are stored. The first call may wait for memory, which
-    /// the system is asked for when the appender is made.
+    /// stored: then a little at each row, at the rate at which rows are stored. While it is called again and again, a core
+    /// is left to it, and workers have the others; memory that is used for the first time takes longer to fill.
     ///
     /// # Errors
     /// Input that does not fit, a closed appender; or what went wrong with rows that were taken before, where something
@@ -75,6 +76,7 @@ impl Appender {
             taken += layer.take(&self.queue.frames, input, taken);
             self.queue.give(layer);
         }
+        self.queue.gate.leave();
         Ok(())
     }
 

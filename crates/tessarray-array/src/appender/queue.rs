@@ -1,12 +1,15 @@
 //! Layers between those who fill them and the thread that stores them.
 
 use super::layer::{Frames, Layer};
+use super::memory::Memory;
 use super::pace::Pace;
 use crate::array::Array;
 use crate::error::{ArrayError, Result};
+use crate::gate::Gate;
+use crate::session::Session;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// What an appender cannot do.
@@ -16,6 +19,9 @@ pub(super) fn refusal(expected: &str, found: &str) -> ArrayError {
 
 pub(super) struct Queue {
     array: Array,
+    /// The array's, behind the gate.
+    session: Session,
+    pub gate: Arc<Gate>,
     pub frames: Frames,
     /// How many layers there may be.
     most: usize,
@@ -27,9 +33,8 @@ struct State {
     filling: Option<Layer>,
     full: VecDeque<Layer>,
     spare: Vec<Layer>,
-    /// Layers in existence, the one that is being prepared too.
+    /// Layers in existence.
     layers: usize,
-    preparing: bool,
     pace: Pace,
     /// Where the next layer begins, counted from the last boundary of layers.
     begin: u64,
@@ -51,7 +56,6 @@ impl Queue {
             full: VecDeque::new(),
             spare: Vec::new(),
             layers: 0,
-            preparing: false,
             pace: Pace::default(),
             begin,
             busy: false,
@@ -59,11 +63,18 @@ impl Queue {
             failure: None,
             ended: false,
         };
-        Self { array, frames, most, state: Mutex::new(state), changed: Condvar::new() }
+        let gate = Arc::new(Gate::new(array.session().threads()));
+        let session = array.session().behind(Arc::clone(&gate));
+        Self { array, session, gate, frames, most, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new layer, whose pages nobody has touched.
+    fn layer(&self, begin: u64) -> Layer {
+        Layer::new(Memory::new(&self.frames), begin)
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -103,10 +114,12 @@ impl Queue {
                 break layer;
             }
             let forced = state.stalled || state.ended;
-            if forced || (state.layers < self.most && !state.preparing) {
+            if forced || state.layers < self.most {
                 state.layers += 1;
-                break Layer::new(&self.frames, state.begin);
+                self.changed.notify_all();
+                break self.layer(state.begin);
             }
+            self.gate.wait();
             state = self.wait(state);
         };
         self.keep_pace(state, rows, layer.left(&self.frames));
@@ -119,9 +132,11 @@ impl Queue {
         let begun = Instant::now();
         let share = state.pace.share(rows, left);
         while let Some(ahead) = share.checked_sub(begun.elapsed()).filter(|_| state.is_last(self.most)) {
+            self.gate.wait();
             let waited = self.changed.wait_timeout(state, ahead);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        self.gate.enter();
     }
 
     /// Takes back what `room` gave; a full one goes to be stored.
@@ -154,6 +169,7 @@ impl Queue {
     }
 
     fn drain(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
+        self.gate.wait();
         while (state.busy || !state.full.is_empty()) && !state.stalled {
             if state.ended && !state.busy {
                 return Err(refusal("a thread that stores", "that it has ended"));
@@ -171,23 +187,26 @@ impl Queue {
 
     /// The thread that makes layers ready, one ahead of whoever fills them, until there are as many as may be. To back
     /// fresh pages takes as long as to copy frames into them, and longer on a virtual machine whose host has to find them.
+    /// Nobody waits for that: a layer may be filled while it is made ready.
     pub(super) fn prepare(&self) {
         let mut state = self.lock();
+        self.gate.prepare(true);
         while state.layers < self.most && !state.ended {
             if !state.spare.is_empty() {
                 state = self.wait(state);
                 continue;
             }
             state.layers += 1;
-            state.preparing = true;
             drop(state);
-            let mut layer = Layer::new(&self.frames, 0);
-            layer.prepare();
+            let memory = Memory::new(&self.frames);
             state = self.lock();
-            state.preparing = false;
-            state.spare.push(layer);
+            state.spare.push(Layer::new(memory.clone(), 0));
+            drop(state);
             self.changed.notify_all();
+            memory.populate(self.frames.rows());
+            state = self.lock();
         }
+        self.gate.prepare(false);
     }
 
     /// The thread that stores.
@@ -207,9 +226,10 @@ impl Queue {
                 state = self.wait(state);
             };
             state.busy = true;
-            state.pace.begin(layer.filled);
             drop(state);
-            let stored = layer.store(&self.array, &self.frames);
+            while !self.gate.passes(0) {}
+            self.lock().pace.begin(layer.filled);
+            let stored = layer.store(&self.session, &self.array, &self.frames);
             let mut state = self.lock();
             state.busy = false;
             state.pace.end(stored.is_ok());
@@ -236,7 +256,7 @@ impl Queue {
 impl State {
     /// Whether the layer that is being filled is the last, and another will be free when one is stored.
     fn is_last(&self, most: usize) -> bool {
-        let more = self.layers < most || self.preparing || !self.spare.is_empty();
+        let more = self.layers < most || !self.spare.is_empty();
         !more && self.busy && !self.stalled && !self.ended
     }
 }

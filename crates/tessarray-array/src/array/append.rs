@@ -12,6 +12,8 @@ use super::{Array, State};
 use crate::documents;
 use crate::error::{ArrayError, Result};
 use crate::execute;
+use crate::session::Session;
+use crate::target::Target;
 use tessarray_buffer::{Arena, InputView};
 use tessarray_grid::{Dims, Selection};
 use tessarray_meta::ArrayMetadata;
@@ -31,23 +33,25 @@ impl Array {
     pub fn append(&self, axis: usize, input: &InputView<'_>, arena: &Arena) -> Result<u64> {
         let origin = Dims::from_elem(0, input.shape().len());
         let part = Part { origin, input: input.clone() };
-        self.append_boxes(axis, input.shape(), &[part], arena, &mut |_| ())
+        self.append_boxes(&self.inner.session, axis, input.shape(), &[part], arena, &mut |_| ())
     }
 
-    /// The same for elements of fixed size that lie in boxes of their own: together they make up `extent`, and no two
-    /// share an object. `begins` is told where they will start, before anything is written.
+    /// The same, with a session's workers, for elements of fixed size that lie in boxes of their own: together they make up
+    /// `extent`, and no two share an object. `begins` is told where they will start, before anything is written.
     pub(crate) fn append_parts(
         &self,
+        session: &Session,
         axis: usize,
         extent: &[u64],
         parts: &[Part<'_>],
         mut begins: impl FnMut(u64),
     ) -> Result<u64> {
-        self.append_boxes(axis, extent, parts, &Arena::new(), &mut begins)
+        self.append_boxes(session, axis, extent, parts, &Arena::new(), &mut begins)
     }
 
     fn append_boxes(
         &self,
+        session: &Session,
         axis: usize,
         extent: &[u64],
         parts: &[Part<'_>],
@@ -58,7 +62,8 @@ impl Array {
         self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
             let metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
             begins(check_append(&metadata.shape, axis, extent)?);
-            let (start, grown, document) = self.append_under_lock(metadata, axis, extent, parts, arena)?;
+            let (start, grown, document) =
+                self.append_under_lock(session, metadata, axis, extent, parts, arena)?;
             done = Some((start, grown));
             Ok(Update::PutOwned(vec![document]))
         })?;
@@ -73,6 +78,7 @@ impl Array {
 
     fn append_under_lock(
         &self,
+        session: &Session,
         mut metadata: ArrayMetadata,
         axis: usize,
         extent: &[u64],
@@ -93,8 +99,8 @@ impl Array {
         if let Some(part) = parts.iter().find(|part| part.input.item() != expected) {
             return Err(ArrayError::ItemSize { expected, found: part.input.item() });
         }
-        let target = self.target(&grown);
-        self.inner.session.share(parts.len() as u64, |number| {
+        let target = Target { session, ..self.target(&grown) };
+        session.share(parts.len() as u64, |number| {
             let Part { origin, input } = &parts[number as usize];
             let mut origin = origin.clone();
             origin[axis] = start;
