@@ -60,6 +60,7 @@ impl Gate {
         *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = caller;
     }
 
+    /// Whether fresh memory is still being made ready, or will be.
     pub(crate) fn prepare(&self, preparing: bool) {
         self.preparing.store(preparing, Ordering::Relaxed);
     }

@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use crate::session::Session;
 use std::sync::Arc;
 use tessarray_meta::ArrayMetadata;
-use tessarray_store::{Key, Prefix, Store};
+use tessarray_store::{Key, Prefix, ReadRequest, ReadSink, Store};
 
 /// One state of one array.
 pub(crate) struct Target<'a> {
@@ -22,5 +22,13 @@ impl Target<'_> {
     /// The store key of the object at these coordinates.
     pub(crate) fn chunk_key(&self, at: &[u64]) -> Result<Key> {
         Ok(self.prefix.key(&self.metadata.chunk_key(at))?)
+    }
+
+    /// Reads a batch of requests. One without any is not sent: to a store that is far away it would cost a way there and
+    /// back.
+    pub(crate) fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
+        if !requests.is_empty() {
+            self.store.read_many(requests, sink);
+        }
     }
 }

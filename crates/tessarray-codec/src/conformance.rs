@@ -63,6 +63,18 @@ pub(crate) fn samples(n: usize) -> [Vec<u8>; 4] {
     ]
 }
 
+/// Bytes that nothing compresses.
+pub(crate) fn random(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
 fn fits(size: EncodedSize, found: usize) -> bool {
     match size {
         EncodedSize::Exact(n) => n == found,

@@ -154,7 +154,7 @@ fn load(
     }
     let requests: Vec<ReadRequest> = wanted.iter().map(|&i| request(sharding, &nodes[i], objects)).collect();
     let answers: Mutex<Vec<Result<Loaded>>> = Mutex::new(wanted.iter().map(|_| Ok(None)).collect());
-    target.store.read_many(&requests, &|number, answer| {
+    target.read_many(&requests, &|number, answer| {
         let node = &nodes[wanted[number]];
         let key = &objects[node.object].key;
         let parsed = parse(sharding, node, key, answer);

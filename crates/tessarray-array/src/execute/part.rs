@@ -38,9 +38,10 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// How many blocks it needs.
-    pub(super) fn blocks(&self) -> usize {
-        self.runs.iter().map(|run| run.blocks.len()).sum()
+    /// Decoded bytes of the blocks that it needs.
+    pub(super) fn bytes(&self) -> usize {
+        let blocks: usize = self.runs.iter().map(|run| run.blocks.len()).sum();
+        blocks * self.seen.known.block_bytes()
     }
 
     fn request(&self, run: &BlockRun) -> ReadRequest {
@@ -90,10 +91,7 @@ impl Reader<'_> {
     /// Reads what a leaf needs of a chunk that is known; `false` where it has to be read whole.
     pub(super) fn part(&self, cell: &Cell, key: &Key) -> Result<bool> {
         let Some(part) = self.plan_part(cell, key) else { return Ok(false) };
-        match self.read_parts(&[(cell, &part)]) {
-            Err(ArrayError::Store(StoreError::Changed { .. } | StoreError::OutOfRange { .. })) => Ok(false),
-            done => done.map(|()| true),
-        }
+        unless_changed(self.read_parts(&[(cell, &part)]))
     }
 
     /// The blocks that a leaf needs; `None` where its chunk is not known, or the leaf needs most of it.
@@ -142,9 +140,6 @@ impl Reader<'_> {
     /// # Errors
     /// [`StoreError::Changed`] where an object has.
     pub(super) fn read_parts(&self, parts: &[(&Cell, &Part)]) -> Result<()> {
-        if parts.is_empty() {
-            return Ok(());
-        }
         let runs =
             || parts.iter().enumerate().flat_map(|(i, (_, part))| part.runs.iter().map(move |run| (i, run)));
         let requests: Vec<ReadRequest> = runs().map(|(i, run)| parts[i].1.request(run)).collect();
@@ -152,7 +147,7 @@ impl Reader<'_> {
         with_scratch(|scratch| {
             let failure = Failure::default();
             let open = Mutex::new(Open { scratch, chunks: Vec::new() });
-            self.target.store.read_many(&requests, &|i, answer| {
+            self.target.read_many(&requests, &|i, answer| {
                 let (number, run) = runs[i];
                 let (cell, part) = parts[number];
                 failure.note(match answer {
@@ -199,6 +194,14 @@ impl Reader<'_> {
         }
         open.scratch.give(chunk);
         decoded
+    }
+}
+
+/// `false` where an object is no longer what was verified: then it is to be read whole.
+pub(super) fn unless_changed(done: Result<()>) -> Result<bool> {
+    match done {
+        Err(ArrayError::Store(StoreError::Changed { .. } | StoreError::OutOfRange { .. })) => Ok(false),
+        done => done.map(|()| true),
     }
 }
 

@@ -118,7 +118,7 @@ impl Reader<'_> {
             }
         }
         let failure = Failure::default();
-        self.target.store.read_many(&requests, &|i, answer| {
+        self.target.read_many(&requests, &|i, answer| {
             failure.note(self.take(cells[i], &requests[i].key, answer));
         });
         failure.into_result()
@@ -170,9 +170,8 @@ impl Reader<'_> {
             })
             .collect();
         let parts: Vec<(&Cell, &Part)> = parts.iter().map(|(cell, part)| (cell, part)).collect();
-        let bytes =
-            parts.iter().map(|(_, part)| part.blocks() * part.seen.known.block_bytes()).sum::<usize>()
-                + units.iter().map(|unit| unit.leaves.len() * self.target.layout.leaf_bytes()).sum::<usize>();
+        let bytes = parts.iter().map(|(_, part)| part.bytes()).sum::<usize>()
+            + units.iter().map(|unit| unit.leaves.len() * self.target.layout.leaf_bytes()).sum::<usize>();
         if !parallel || units.len() + parts.len() < 2 || bytes as u64 <= SMALL {
             return self.read_parts(&parts).and_then(|()| self.units(&resolved, &units));
         }
@@ -209,7 +208,7 @@ impl Reader<'_> {
             })
             .collect();
         let failure = Failure::default();
-        self.target.store.read_many(&requests, &|i, answer| {
+        self.target.read_many(&requests, &|i, answer| {
             let key = &requests[i].key;
             failure.note(match answer {
                 Ok(Some(blob)) => self.unit(&units[i], key.as_str(), &blob),

@@ -6,9 +6,9 @@
 //! what a read takes of one chunk is of one state of it.
 
 use super::decode::LeafDecoder;
-use super::part::Part;
+use super::part::{Part, unless_changed};
 use super::read::{Reader, SMALL};
-use crate::error::{ArrayError, Result};
+use crate::error::Result;
 use crate::plan::{Cell, Picks};
 use crate::target::Target;
 use tessarray_buffer::{Arena, Dims, OutputView};
@@ -29,7 +29,7 @@ pub(super) fn read_known(
     let Some(parts) = plan(reader)? else { return Ok(false) };
     let parts: Vec<(&Cell, &Part)> = parts.iter().map(|(cell, part)| (cell, part)).collect();
     let session = reader.target.session;
-    let bytes: usize = parts.iter().map(|(_, part)| part.blocks() * part.seen.known.block_bytes()).sum();
+    let bytes: usize = parts.iter().map(|(_, part)| part.bytes()).sum();
     let done = match slabs(reader.target, selection, out, &parts, bytes) {
         Some(slabs) => session.share(slabs.len() as u64, |number| {
             let (selection, out) = &slabs[number as usize];
@@ -38,10 +38,7 @@ pub(super) fn read_known(
         None if bytes as u64 <= SMALL => reader.read_parts(&parts),
         None => session.share(parts.len() as u64, |i| reader.read_parts(&parts[i as usize..][..1])),
     };
-    match done {
-        Err(ArrayError::Store(StoreError::Changed { .. } | StoreError::OutOfRange { .. })) => Ok(false),
-        done => done.map(|()| true),
-    }
+    unless_changed(done)
 }
 
 /// What is needed of each chunk; `None` where one is not known, or is needed whole.

@@ -10,9 +10,13 @@ use tessarray_grid::{AxisPlan, Dims, Odometer, Run};
 /// Outputs of as many bytes do not stay in the processor's cache.
 const LARGE_OUTPUT: u64 = 32 << 20;
 
-/// Whether an output is larger than what the cache holds.
-pub(crate) fn is_large(out: &OutputView<'_>) -> bool {
-    out.shape().iter().fold(out.item() as u64, |bytes, &n| bytes.saturating_mul(n)) >= LARGE_OUTPUT
+/// A copy between strided arrays: source and its strides, destination and its strides, shape, item.
+type Copy = unsafe fn(*const u8, &[isize], *mut u8, &[isize], &[u64], usize);
+
+/// How to copy into an output: past the cache where it is larger than what that holds.
+pub(crate) fn copy_into(out: &OutputView<'_>) -> Copy {
+    let bytes = out.shape().iter().fold(out.item() as u64, |bytes, &n| bytes.saturating_mul(n));
+    if bytes >= LARGE_OUTPUT { stream_strided } else { copy_strided }
 }
 
 /// Byte strides of a chunk in stored order, one an axis of the *array*.
@@ -113,14 +117,13 @@ pub(crate) unsafe fn scatter(
     strides: &Strides,
     out: &OutputView<'_>,
 ) {
-    let item = out.item();
+    let (item, copy) = (out.item(), copy_into(out));
     let from = Side { pointer: chunk.as_ptr(), strides: strides.clone() };
     match (picks, cell) {
         (Picks::Axes(axes), _) => boxes(axes, cell, &from.strides, out.strides(), |b| {
             // SAFETY: the plan's indices lie inside the chunk and the output, which the caller vouches for.
             unsafe {
                 let (source, target) = (from.pointer.offset(b.chunk), out.pointer().offset(b.array));
-                let copy = if is_large(out) { stream_strided } else { copy_strided };
                 copy(source, &b.chunk_strides, target, &b.array_strides, &b.shape, item);
             }
         }),

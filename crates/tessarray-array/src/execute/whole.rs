@@ -1,12 +1,10 @@
 //! A whole chunk that lies scattered in the caller's array, taken from there or put there a block at a time: what is moved
 //! stays in the processor's cache between the codec and the caller's memory, and no worker holds a decoded chunk.
 
-use super::transfer::{is_large, whole_box};
+use super::transfer::{copy_into, whole_box};
 use crate::plan::{Cell, Picks};
 use std::ops::Range;
-use tessarray_buffer::{
-    Dims, InputView, OutputView, Strides, c_strides, copy_strided, is_contiguous, stream_strided,
-};
+use tessarray_buffer::{Dims, InputView, OutputView, Strides, c_strides, copy_strided, is_contiguous};
 use tessarray_codec::{Blocks, Chain, Pieces, Result, Scratch};
 
 /// Chunks of fewer bytes stay in cache whatever is done.
@@ -188,7 +186,7 @@ pub(super) fn decode_whole(
         return Ok(false);
     }
     let Some(whole) = Whole::new(picks, cell, chain, out.strides(), out.item()) else { return Ok(false) };
-    let copy = if is_large(out) { stream_strided } else { copy_strided };
+    let copy = copy_into(out);
     let mut decoded = scratch.sized(block)?;
     let result = (0..len.div_ceil(block)).try_for_each(|number| {
         let range = number * block..len.min((number + 1) * block);

@@ -29,6 +29,9 @@ struct Axis {
 
 type Axes = SmallVec<[Axis; 4]>;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 /// An axis of one step.
 const ONCE: Axis = Axis { n: 1, src: 0, dst: 0 };
 
@@ -190,7 +193,7 @@ fn prefetch_row(dst: *const u8, bytes: usize) {
         while at < bytes {
             // SAFETY: a prefetch never faults.
             unsafe { _mm_prefetch::<_MM_HINT_ET0>(dst.wrapping_add(at).cast()) };
-            at += 64;
+            at += LINE;
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

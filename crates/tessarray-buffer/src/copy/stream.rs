@@ -1,10 +1,7 @@
 //! Rows of whole cache lines, written past the cache: a line that is written in the cache is read from memory first, and
 //! drives out another one that may be half written. For destinations larger than the cache that is a third of the work.
 
-use super::Axis;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
+use super::{Axis, LINE};
 
 /// Whether rows begin and end with cache lines, on a processor that can write past its cache.
 pub(super) fn fits(dst: *const u8, outer: Axis, bytes: usize) -> bool {

@@ -12,14 +12,11 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::transpose_x86;
-use super::{Axis, copy_item, copy_row};
+use super::{Axis, LINE, copy_item, copy_row};
 use std::mem::MaybeUninit;
 
 /// Bytes of the buffer's rows.
 pub(super) const WIDE: usize = 256;
-
-/// Bytes of a line of the destination.
-pub(super) const LINE: usize = 64;
 
 /// Bytes of a vector: a strip is as many elements wide as a vector has.
 pub(super) const VECTOR: usize = 16;

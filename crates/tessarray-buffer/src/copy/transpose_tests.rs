@@ -1,8 +1,9 @@
 //! The transpose and its kernels against the plainest loops.
 
+use super::LINE;
 use super::copy_strided;
 use super::tests::{Way, plain, side};
-use super::transpose::{Kernel, LINE, VECTOR, WIDE, portable};
+use super::transpose::{Kernel, VECTOR, WIDE, portable};
 use proptest::prelude::*;
 
 /// Every kernel that this machine has.

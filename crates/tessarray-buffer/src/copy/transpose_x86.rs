@@ -4,7 +4,8 @@
 //! bits: interleaving register `i` with register `i + N/2` rotates that address left by one bit, so `log2(N)` such steps
 //! exchange registers and positions. The two 128-bit lanes of an AVX2 register work on two blocks, one below the other.
 
-use super::transpose::{LINE, VECTOR, WIDE};
+use super::LINE;
+use super::transpose::{VECTOR, WIDE};
 use std::arch::x86_64::*;
 
 /// The kernel with SSE2, which every x86-64 machine has.

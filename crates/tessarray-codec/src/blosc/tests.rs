@@ -2,6 +2,7 @@
 
 use super::encode::STREAM;
 use super::*;
+use crate::conformance::random;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Pieces, Result, Window};
 use serde_json::json;
 use std::ffi::CString;
@@ -12,17 +13,6 @@ use tessarray_buffer::DataType;
 const COMPRESSORS: [Compressor; 5] =
     [Compressor::Blosclz, Compressor::Lz4, Compressor::Lz4hc, Compressor::Zlib, Compressor::Zstd];
 const FILTERS: [(Filter, i32); 3] = [(Filter::None, 0), (Filter::Bytes, 1), (Filter::Bits, 2)];
-
-fn random(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..len).map(|_| next()).collect()
-}
 
 /// A smooth gradient with a little noise, in 16 bits.
 fn camera(len: usize) -> Vec<u8> {

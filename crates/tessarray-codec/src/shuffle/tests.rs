@@ -1,19 +1,9 @@
 //! Every kernel against the plainest statement of what a shuffle is.
 
 use super::*;
+use crate::conformance::random;
 use serde_json::json;
 use tessarray_buffer::DataType;
-
-fn random(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..len).map(|_| next()).collect()
-}
 
 /// Byte `b` of element `e` goes to `b * n + e`; the rest stays.
 fn plain(typesize: usize, src: &[u8]) -> Vec<u8> {
