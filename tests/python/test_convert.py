@@ -161,9 +161,18 @@ def test_xarray_sees_no_difference_between_a_netcdf_file_and_its_copy(tmp_path, 
     for group in groups:
         with (
             xarray.open_dataset(source, group=group, engine="netcdf4") as before,
-            xarray.open_zarr(target, group=group, chunks=None) as after,
+            xarray.open_dataset(target, group=group, engine="tessarray") as ours,
+            xarray.open_zarr(target, group=group, chunks=None) as theirs,
         ):
-            xarray.testing.assert_identical(before.load(), after.load())
+            xarray.testing.assert_identical(before.load(), ours.load())
+            # JSON has no NaN: who does not know our list of places sees the text.
+            for found in (before, *before.variables.values()):
+                found.attrs |= {
+                    name: "NaN"
+                    for name, value in found.attrs.items()
+                    if isinstance(value, float) and np.isnan(value)
+                }
+            xarray.testing.assert_identical(before, theirs.load())
 
 
 @pytest.mark.parametrize("kind", NETCDF)

@@ -7,6 +7,7 @@ use crate::kinds::{Kinds, V2_ATTRIBUTES, V2_GROUP, V3};
 use crate::statistics::Statistics;
 use std::sync::{Arc, OnceLock};
 use tessarray_array::Session;
+use tessarray_meta::attributes_with_words;
 use tessarray_pack::{PackVersion, STATISTICS};
 use tessarray_store::{Store, StoreError};
 
@@ -80,8 +81,17 @@ impl Collection {
         let mut found = vec![String::from("{}"); index.names().len()];
         self.version.documents(&[V3, V2_ATTRIBUTES], &mut |document| {
             let text = match document.name() {
-                V3 => document.attributes().map(str::to_owned),
-                V2_ATTRIBUTES => Some(String::from_utf8_lossy(&document.bytes()?).into_owned()),
+                V3 => match document.attributes() {
+                    Some(text) => {
+                        let words = self.kinds.attributes(self.kinds.number(document)?, text);
+                        Some(words.unwrap_or_else(|| text.to_owned()))
+                    }
+                    None => None,
+                },
+                V2_ATTRIBUTES => {
+                    let text = String::from_utf8_lossy(&document.bytes()?).into_owned();
+                    Some(attributes_with_words(&text, b"").unwrap_or(text))
+                }
                 _ => None,
             };
             if let (Some(text), Some(place)) = (text, index.place(document.node())) {

@@ -48,7 +48,8 @@ pub struct Member {
 struct Used {
     kinds: HashMap<u32, usize>,
     shapes: HashMap<Box<str>, usize>,
-    attributes: HashMap<Box<str>, usize>,
+    /// Of each kind: what a text says depends on the document around it.
+    attributes: Vec<HashMap<Box<str>, usize>>,
 }
 
 impl Found {
@@ -149,8 +150,10 @@ impl Collection {
         dataset: &str,
         (kind, shape, attributes): (u32, &str, &str),
     ) -> Result<()> {
+        let number = kind;
         let kind = *used.kinds.entry(kind).or_insert_with(|| {
             found.kinds.push(self.kinds.get(kind));
+            used.attributes.push(HashMap::new());
             found.kinds.len() - 1
         });
         if let Kind::Unreadable(reason) = &*found.kinds[kind] {
@@ -175,11 +178,12 @@ impl Collection {
                 found.shapes.len() - 1
             }
         };
-        let attributes = match used.attributes.get(attributes) {
+        let attributes = match used.attributes[kind].get(attributes) {
             Some(&known) => known,
             None => {
-                found.attributes.push(attributes.into());
-                used.attributes.insert(attributes.into(), found.attributes.len() - 1);
+                let words = self.kinds.attributes(number, attributes);
+                found.attributes.push(words.as_deref().unwrap_or(attributes).into());
+                used.attributes[kind].insert(attributes.into(), found.attributes.len() - 1);
                 found.attributes.len() - 1
             }
         };

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tessarray_array::{Array, Session};
-use tessarray_meta::{ArrayMetadata, Node};
+use tessarray_meta::{ArrayMetadata, Node, attributes_with_words};
 use tessarray_pack::Document;
 use tessarray_store::{MemoryStore, Store};
 
@@ -85,6 +85,15 @@ impl Kinds {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let place = &known.all[number as usize];
         Arc::clone(place.kind.get_or_init(|| Arc::new(self.make(&place.name, &place.bytes))))
+    }
+
+    /// Attributes of a node of this kind, as text that knows NaN and the infinities; `None` where it does as it is.
+    pub(crate) fn attributes(&self, number: u32, text: &str) -> Option<String> {
+        let bytes = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            known.all[number as usize].bytes.clone()
+        };
+        attributes_with_words(text, &bytes)
     }
 
     /// Whether it is one of a group.

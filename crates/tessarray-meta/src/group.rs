@@ -3,7 +3,7 @@
 use crate::fields::Object;
 use crate::node::node_from_v3;
 use crate::v2::consolidated;
-use crate::{Format, Limits, MetaError, Node, Path, Result, json};
+use crate::{Format, Limits, MetaError, Node, Path, Result, json, non_finite};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -83,13 +83,14 @@ impl GroupMetadata {
             // A copy that was not understood gives way to one that was made since.
             out.entry(key.as_str()).or_insert_with(|| value.clone());
         }
+        non_finite::mark_v3(&self.attributes, &mut out);
         Value::Object(out)
     }
 }
 
 /// The rest of a group document, once its format and node type have been looked at.
 pub(crate) fn group_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<GroupMetadata> {
-    let attributes = object.attributes()?;
+    let mut attributes = object.attributes()?;
     // zarr-python 3.0 wrote null into groups that were not consolidated.
     let copy = object.optional(CONSOLIDATED).filter(|copy| !copy.is_null());
     let consolidated = match &copy {
@@ -97,6 +98,7 @@ pub(crate) fn group_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<G
         None => None,
     };
     let mut extra = object.finish("member")?;
+    non_finite::unmark_v3(&mut attributes, &mut extra);
     if let (None, Some(copy)) = (&consolidated, copy) {
         extra.insert(CONSOLIDATED.into(), copy);
     }

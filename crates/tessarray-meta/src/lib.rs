@@ -5,8 +5,8 @@
 //! members and numbers that JSON cannot hold are refused, and every error names the place in the document, what was
 //! expected there and what was found.
 //!
-//! Attributes may hold bare `NaN`, `Infinity` and `-Infinity`, as Python's `json` writes them: [`non_finite`] tells
-//! them from strings.
+//! Attributes may hold NaN and the infinities: [`non_finite`] tells them from strings. They are written as texts with a list
+//! of their places, so that every document is JSON; bare `NaN`, as Python's `json` writes it, is read.
 //!
 //! Version 2 documents are translated into the equivalent version 3 codec chain, so that the layers above know one
 //! kind of array; what only version 2 can say is kept in [`V2Extra`] and written back unchanged.
@@ -57,6 +57,6 @@ pub use json::parse_json;
 pub use key_encoding::KeyEncoding;
 pub use limits::Limits;
 pub use node::Node;
-pub use non_finite::{non_finite, non_finite_value};
+pub use non_finite::{attributes_with_words, non_finite, non_finite_value};
 pub use path::Path;
 pub use v2::{Endian, Order, V2Extra, v2_from_codecs};

@@ -1,13 +1,29 @@
-//! NaN and the infinities in attributes: `"missing_value": NaN`, which Python's `json` writes and JSON does not have.
+//! NaN and the infinities in attributes, which JSON does not have.
+//!
+//! A [`Value`] cannot hold them, so one of three reserved texts stands for them in memory. A document whose own strings
+//! are such a text is refused.
+//!
+//! *Written* are texts that every reader accepts (`"missing_value": "NaN"`), and a list of the places where a text
+//! stands for a number, as JSON pointers into the attributes (RFC 6901). Version 3 has the list in a member that readers
+//! may ignore, `"tessarray": {"must_understand": false, "non_finite": ["/missing_value"]}`; version 2 has it among the
+//! attributes, as [`MARK_V2`]. A place that holds any other value by now (somebody changed it) counts for nothing.
+//!
+//! *Read* are such documents, and those with bare words (`"missing_value": NaN`), which Python's `json` writes:
 //!
 //! 1. Before a document is parsed, each bare word in it is overlaid by `""` and spaces, so that places stay the same.
 //! 2. The parser walks the original's strings and words along with its own, and so knows which strings were words:
-//!    inside attributes they become one of three reserved texts, anywhere else they are an error.
-//! 3. The writer turns the reserved texts back into words. A document whose own strings are such a text is refused.
+//!    inside attributes they become one of the reserved texts, anywhere else they are an error.
 
 use crate::{MetaError, Path, Result};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 use std::fmt::Write;
+
+/// The member of a version 3 document that readers may ignore.
+pub(crate) const MARK_V3: &str = "tessarray";
+/// Its member with the list of places.
+const PLACES: &str = "non_finite";
+/// The attribute of a version 2 document; xarray hides every attribute that begins with `_nc`.
+pub(crate) const MARK_V2: &str = "_nc_tessarray_non_finite";
 
 /// The words, and the texts that stand for them in a [`Value`]: the first character is one for private use.
 const WORDS: [(&str, &str); 3] = [
@@ -36,7 +52,7 @@ pub(crate) const REASON: &str = "NaN and Infinity are no JSON numbers (they are 
 ///
 /// group.attributes.insert("valid_min".into(), non_finite_value(f64::NEG_INFINITY));
 /// let (_, zattrs) = group.to_v2();
-/// assert!(String::from_utf8_lossy(&zattrs).contains(r#""valid_min": -Infinity"#));
+/// assert!(String::from_utf8_lossy(&zattrs).contains(r#""valid_min": "-Infinity""#));
 /// # Ok::<(), tessarray_meta::MetaError>(())
 /// ```
 pub fn non_finite(value: &Value) -> Option<f64> {
@@ -47,8 +63,8 @@ pub fn non_finite(value: &Value) -> Option<f64> {
     }
 }
 
-/// This number as an attribute value: NaN and the infinities by what [`non_finite`] reads and documents have as bare
-/// `NaN`, `Infinity` and `-Infinity`; every other as a JSON number. All NaN are one.
+/// This number as an attribute value: NaN and the infinities by what [`non_finite`] reads; every other as a JSON
+/// number. All NaN are one. Documents have the texts `"NaN"`, `"Infinity"` and `"-Infinity"`, and a list of their places.
 pub fn non_finite_value(number: f64) -> Value {
     let index = match Number::from_f64(number) {
         Some(number) => return Value::Number(number),
@@ -62,6 +78,107 @@ pub fn non_finite_value(number: f64) -> Value {
 /// The word that a reserved text stands for.
 pub(crate) fn word(text: &str) -> Option<&'static str> {
     WORDS.iter().find(|(_, reserved)| *reserved == text).map(|(word, _)| *word)
+}
+
+/// The places of numbers that JSON lacks, as JSON pointers; none where there are none.
+fn places(attributes: &Map<String, Value>) -> Vec<Value> {
+    fn members(members: &Map<String, Value>, place: &mut String, found: &mut Vec<Value>) {
+        let length = place.len();
+        for (key, value) in members {
+            place.push('/');
+            place.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            walk(value, place, found);
+            place.truncate(length);
+        }
+    }
+    fn walk(value: &Value, place: &mut String, found: &mut Vec<Value>) {
+        let length = place.len();
+        match value {
+            Value::Object(inner) => members(inner, place, found),
+            Value::Array(items) => items.iter().enumerate().for_each(|(i, value)| {
+                // Writing to a string cannot fail.
+                let _ = write!(place, "/{i}");
+                walk(value, place, found);
+                place.truncate(length);
+            }),
+            scalar if non_finite(scalar).is_some() => found.push(place.as_str().into()),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    members(attributes, &mut String::new(), &mut found);
+    found
+}
+
+/// Notes the places in a version 3 document that is about to be written.
+pub(crate) fn mark_v3(attributes: &Map<String, Value>, document: &mut Map<String, Value>) {
+    let places = places(attributes);
+    if places.is_empty() {
+        return;
+    }
+    let mark = document.entry(MARK_V3).or_insert_with(|| json!({"must_understand": false}));
+    if let Value::Object(mark) = mark {
+        mark.insert(PLACES.into(), places.into());
+    }
+}
+
+/// Takes the note out of the members of a version 3 document that were not used, and applies it.
+pub(crate) fn unmark_v3(attributes: &mut Map<String, Value>, extra: &mut Map<String, Value>) {
+    let Some(Value::Object(mark)) = extra.get_mut(MARK_V3) else { return };
+    let places = mark.shift_remove(PLACES);
+    if mark.keys().all(|key| key == "must_understand") {
+        extra.shift_remove(MARK_V3);
+    }
+    places.iter().for_each(|places| apply(attributes, places));
+}
+
+/// Attributes as text, with bare words where a list of places says that a text stands for a number; `None` where nothing
+/// changes. The list is in the attributes themselves (version 2), or in `document` (version 3), which may be that of
+/// another node, if both differ in shape and attributes only. For those who have a document in parts, and a reader of
+/// JSON that knows bare words.
+pub fn attributes_with_words(attributes: &str, document: &[u8]) -> Option<String> {
+    let marked = |text: &[u8]| text.windows(PLACES.len()).any(|window| window == PLACES.as_bytes());
+    if !marked(document) && !marked(attributes.as_bytes()) {
+        return None;
+    }
+    let mut found = unmark_v2(serde_json::from_str(attributes).ok()?);
+    if let Ok(mut members) = serde_json::from_slice(document) {
+        unmark_v3(&mut found, &mut members);
+    }
+    let mut out = String::new();
+    write_as(&Value::Object(found), 0, &mut out, false);
+    Some(out)
+}
+
+/// Attributes as a version 2 document has them.
+pub(crate) fn mark_v2(mut attributes: Map<String, Value>) -> Map<String, Value> {
+    let places = places(&attributes);
+    if !places.is_empty() {
+        attributes.insert(MARK_V2.into(), places.into());
+    }
+    attributes
+}
+
+/// The reverse.
+pub(crate) fn unmark_v2(mut attributes: Map<String, Value>) -> Map<String, Value> {
+    if let Some(places) = attributes.shift_remove(MARK_V2) {
+        apply(&mut attributes, &places);
+    }
+    attributes
+}
+
+/// Makes numbers of the words at these places.
+fn apply(attributes: &mut Map<String, Value>, places: &Value) {
+    let mut whole = Value::Object(std::mem::take(attributes));
+    for place in places.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let Some(value) = whole.pointer_mut(place) else { continue };
+        if let Some((_, reserved)) = WORDS.iter().find(|(word, _)| value.as_str() == Some(word)) {
+            *value = (*reserved).into();
+        }
+    }
+    if let Value::Object(members) = whole {
+        *attributes = members;
+    }
 }
 
 /// A string of the document, or a bare word.
@@ -159,14 +276,18 @@ pub(crate) fn refuse(value: &Value, path: &Path<'_>) -> Result<()> {
     }
 }
 
-/// Writes JSON with two-space indentation, and the reserved texts as words.
+/// Writes JSON with two-space indentation, and the reserved texts as the words they stand for, in quotes.
 pub(crate) fn write(value: &Value, indent: usize, out: &mut String) {
+    write_as(value, indent, out, true);
+}
+
+fn write_as(value: &Value, indent: usize, out: &mut String, quoted: bool) {
     match value {
         Value::Array(items) if !items.is_empty() => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
                 new_line(i > 0, indent + 1, out);
-                write(item, indent + 1, out);
+                write_as(item, indent + 1, out, quoted);
             }
             new_line(false, indent, out);
             out.push(']');
@@ -177,12 +298,13 @@ pub(crate) fn write(value: &Value, indent: usize, out: &mut String) {
                 new_line(i > 0, indent + 1, out);
                 // Writing to a string cannot fail; and a key is never a number.
                 let _ = write!(out, "{}: ", Value::from(key.as_str()));
-                write(value, indent + 1, out);
+                write_as(value, indent + 1, out, quoted);
             }
             new_line(false, indent, out);
             out.push('}');
         }
         scalar => match scalar.as_str().and_then(word) {
+            Some(word) if quoted => drop(write!(out, "\"{word}\"")),
             Some(word) => out.push_str(word),
             None => drop(write!(out, "{scalar}")),
         },

@@ -6,6 +6,7 @@ they are dask's. What is opened travels to other processes as a path and a versi
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -31,15 +32,19 @@ class LazyArray(BackendArray):
     """An array that is read when it is indexed."""
 
     def __init__(self, array: Array) -> None:
-        self.array, self.shape, self.dtype = array, array.shape, np.dtype(array.dtype)
+        self._array, self.shape, self.dtype = array, array.shape, np.dtype(array.dtype)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
 
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
+        """What `Dataset.load_async` calls: the read runs in a thread, since the engine blocks."""
+        return await asyncio.to_thread(self.__getitem__, key)
+
     def _read(self, key: tuple[Any, ...]) -> Any:
         if all(isinstance(part, int | np.integer | slice) for part in key):
-            return self.array[key]
-        return self.array.oindex[key]
+            return self._array[key]
+        return self._array.oindex[key]
 
 
 class Store(AbstractDataStore):
@@ -70,7 +75,12 @@ class Store(AbstractDataStore):
     def _variable(self, name: str, array: Array) -> Variable:
         attrs = restore_types(dict(array.attrs), self._types.get(name, {}))
         dtype = np.dtype(array.dtype)
-        if "_FillValue" in attrs:
+        if array.zarr_format == 2:
+            # As xarray has it: what version 2 calls the fill value is the missing one, if there is any.
+            attrs.pop("_FillValue", None)
+            if array.metadata["fill_value"] is not None:
+                attrs["_FillValue"] = array.fill_value
+        elif "_FillValue" in attrs:
             attrs["_FillValue"] = decode_fill(attrs["_FillValue"], dtype)
         elif name in self._text_fill:
             attrs["_FillValue"] = array.fill_value

@@ -75,6 +75,9 @@ def decode_fill(value: Any, dtype: np.dtype[Any]) -> Any:
             return dtype.type(complex(*(_undouble(part) for part in value)))
         if dtype.kind in "iub":
             return dtype.type(value)
+        if dtype.kind == "S" and isinstance(value, str):
+            # xarray writes this form, and does not read it. It ends where the element's zeros begin.
+            return base64.b64decode(value, validate=True).rstrip(b"\0")
         return value
     except (TypeError, ValueError, struct.error):
         return value

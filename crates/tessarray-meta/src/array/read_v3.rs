@@ -3,7 +3,7 @@
 use super::validate::{CHUNKS_V3, validate};
 use crate::fields::{self, Object};
 use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result};
-use crate::{fill_value_from_json, json, parse_data_type};
+use crate::{fill_value_from_json, json, non_finite, parse_data_type};
 use serde_json::Value;
 
 pub(super) fn from_v3(document: &[u8], limits: &Limits) -> Result<ArrayMetadata> {
@@ -29,7 +29,7 @@ pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<A
     let fill_value = fill_value_from_json(&data_type, &fill, &path.key(key))?;
     let (codecs, key) = object.required("codecs")?;
     let codecs = fields::named_list(codecs, limits, &path.key(key))?;
-    let attributes = object.attributes()?;
+    let mut attributes = object.attributes()?;
     let dimension_names = match object.optional("dimension_names") {
         None | Some(Value::Null) => None,
         Some(names) => Some(dimension_names(names, shape.len(), &path.key("dimension_names"))?),
@@ -37,7 +37,8 @@ pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<A
     if let Some(transformers) = object.optional("storage_transformers") {
         refuse_transformers(transformers, &path.key("storage_transformers"))?;
     }
-    let extra = object.finish("member")?;
+    let mut extra = object.finish("member")?;
+    non_finite::unmark_v3(&mut attributes, &mut extra);
     let metadata = ArrayMetadata {
         format: Format::V3,
         shape,

@@ -1,6 +1,6 @@
 //! Metadata to a v3 array document.
 
-use crate::{ArrayMetadata, KeyEncoding, data_type_to_json, fill_value_to_json};
+use crate::{ArrayMetadata, KeyEncoding, data_type_to_json, fill_value_to_json, non_finite};
 use serde_json::{Map, Value, json};
 use tessarray_codec::NamedConfig;
 
@@ -26,5 +26,6 @@ pub(super) fn array_to_v3(array: &ArrayMetadata) -> Value {
     put("node_type", "array".into());
     put("storage_transformers", Value::Array(Vec::new()));
     out.extend(array.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
+    non_finite::mark_v3(&array.attributes, &mut out);
     Value::Object(out)
 }

@@ -4,7 +4,7 @@ use super::read::{array_from_v2, attributes};
 use super::write::array_to_v2;
 use crate::fields::Object;
 use crate::group::{check_node_path, keep};
-use crate::{Format, GroupMetadata, Limits, MetaError, Node, Path, Result, json};
+use crate::{Format, GroupMetadata, Limits, MetaError, Node, Path, Result, json, non_finite};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(crate) fn group_to_v2(group: &GroupMetadata) -> (Value, Value) {
     if group.format == Format::V2 {
         zgroup.extend(group.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
-    (Value::Object(zgroup), Value::Object(group.attributes.clone()))
+    (Value::Object(zgroup), Value::Object(non_finite::mark_v2(group.attributes.clone())))
 }
 
 pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMetadata> {
@@ -82,7 +82,8 @@ fn take_attributes(
     path: &Path<'_>,
 ) -> Result<Map<String, Value>> {
     let key = document_key(prefix, ".zattrs");
-    documents.remove(&key).map_or_else(|| Ok(Map::new()), |value| json::into_object(value, &path.key(&key)))
+    let Some(value) = documents.remove(&key) else { return Ok(Map::new()) };
+    json::into_object(value, &path.key(&key)).map(non_finite::unmark_v2)
 }
 
 fn document_key(prefix: &str, document: &str) -> String {

@@ -19,7 +19,8 @@ pub(crate) fn from_v2(zarray: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> 
 }
 
 pub(super) fn attributes(zattrs: Option<&[u8]>, limits: &Limits) -> Result<Map<String, Value>> {
-    zattrs.map_or_else(|| Ok(Map::new()), |document| json::parse_object(document, limits, ".zattrs"))
+    let Some(document) = zattrs else { return Ok(Map::new()) };
+    json::parse_object(document, limits, ".zattrs").map(non_finite::unmark_v2)
 }
 
 pub(super) fn array_from_v2(

@@ -4,7 +4,7 @@ use super::read::DIMENSIONS;
 use super::v2_from_codecs;
 use crate::dtype::parse_v2_data_type;
 use crate::fill_write::fill_value_to_json_v2;
-use crate::{ArrayMetadata, Format, KeyEncoding, MetaError, Path, Result};
+use crate::{ArrayMetadata, Format, KeyEncoding, MetaError, Path, Result, non_finite};
 use serde_json::{Map, Value};
 
 /// Members in the order in which zarr-python writes them.
@@ -64,5 +64,5 @@ fn attributes(array: &ArrayMetadata) -> Result<Value> {
             }
         }
     }
-    Ok(Value::Object(out))
+    Ok(Value::Object(non_finite::mark_v2(out)))
 }
