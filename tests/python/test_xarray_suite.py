@@ -53,7 +53,7 @@ class Ours(backends.CFEncodedBase):
     @pytest.mark.skip(reason="what xarray says when it writes Zarr has other words")
     def test_append_with_invalid_dim_raises(self) -> None: ...
 
-    @pytest.mark.parametrize("decoded_fn, encoded_fn", backends.MASK_AND_SCALE_DATA)
+    @pytest.mark.parametrize(("decoded_fn", "encoded_fn"), backends.MASK_AND_SCALE_DATA)
     @pytest.mark.parametrize("dtype", [np.dtype("float64")])  # JSON has no float32 for the scale
     def test_roundtrip_mask_and_scale(self, decoded_fn: Any, encoded_fn: Any, dtype: Any) -> None:
         super().test_roundtrip_mask_and_scale(decoded_fn, encoded_fn, dtype)

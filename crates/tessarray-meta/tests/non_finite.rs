@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
 use tessarray_meta::{
-    ArrayMetadata, GroupMetadata, Limits, MetaError, Node, attributes_with_words, non_finite, non_finite_value,
+    ArrayMetadata, GroupMetadata, Limits, MetaError, Node, attributes_with_words, non_finite,
+    non_finite_value,
 };
 
 /// Documents of zarr-python: `{"3": {key: text}, "2": {key: text}}`.
@@ -82,7 +83,8 @@ fn documents_of_zarr_python_are_read_and_written_as_json() {
 fn a_place_that_others_have_changed_is_what_they_made_of_it() {
     let mark = json!({"must_understand": false, "non_finite": ["/a", "/b/1", "/c~1d", "/gone", 7, "x", ""]});
     let attributes = json!({"a": "not a number", "b": [0, "Infinity"], "c/d": "NaN", "e": "NaN"});
-    let document = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes, "tessarray": mark});
+    let document =
+        json!({"zarr_format": 3, "node_type": "group", "attributes": attributes, "tessarray": mark});
     let group = GroupMetadata::from_v3(document.to_string().as_bytes(), &Limits::default()).unwrap();
     assert_eq!(group.attributes["a"], "not a number");
     assert_eq!(non_finite(&group.attributes["b"][1]), Some(f64::INFINITY));
