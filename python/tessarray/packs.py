@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
+from tessarray import moments
 from tessarray._native import LocalStore, PackCore, PackStore, PackVersionCore, Store
 from tessarray.arrays import Array
 from tessarray.durations import seconds
 from tessarray.errors import (
     ConflictError,
+    InvalidArgumentError,
     InvalidTypeError,
     MissingPackageError,
     NotFoundError,
@@ -134,14 +136,16 @@ class Pack:
         if isinstance(version, int):
             return self._core.version(version).number
         if isinstance(version, datetime.datetime):
-            moment = version.astimezone(datetime.UTC)
-            return self._core.version_at(moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+            return self._core.version_at(moments.text_of(version))
         tagged = self._core.tagged(version)
         if tagged is not None:
             return tagged
-        if version[:4].isdigit():
-            # A day stands for its last moment.
-            return self._core.version_at(version if "T" in version else f"{version}T~")
+        number = moments.number_of(version)
+        if number is not None:
+            return self._core.version(number).number
+        moment = moments.moment_of(version)
+        if moment is not None:
+            return self._core.version_at(moment)
         names = ", ".join(self.tags()) or "none"
         raise NotFoundError(f"{self.store.describe()}: no tag {version!r} (there are: {names})", path=version)
 
@@ -250,7 +254,12 @@ class Pack:
         return [version_of(commit) for commit in self._core.versions()]
 
     def tag(self, name: str, version: VersionLike | None = None) -> None:
-        """Name a version; the latest where none is given. Tagged versions are not expired."""
+        """Name a version, by default the latest. Tagged versions are not expired.
+
+        A name is given once, and is no number and no date: those are versions already.
+        """
+        if moments.looks_like(name):
+            raise InvalidArgumentError(f"tag: {name!r} is the number or the date of a version, not a name")
         number = self._number(version)
         self._core.tag(name, self.version if number is None else number)
 

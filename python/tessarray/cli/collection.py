@@ -31,7 +31,7 @@ SOME = 20
 def _open(path: Path, version: str | None = None) -> Collection:
     from tessarray.collection import open_collection
 
-    return open_collection(path, of_packs.version_of_text(version))
+    return open_collection(path, version)
 
 
 def _chosen(collection: Collection, names: list[str] | None, where: str | None) -> list[str] | None:

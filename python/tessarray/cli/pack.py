@@ -28,11 +28,7 @@ NoProgress = Annotated[bool, typer.Option("--no-progress", help="Draw no bar.")]
 def _open(path: Path, version: str | None = None) -> Pack:
     import tessarray
 
-    return tessarray.open_pack(path, version_of_text(version))
-
-
-def version_of_text(text: str | None) -> int | str | None:
-    return int(text) if text is not None and text.isdigit() and len(text) < 4 else text
+    return tessarray.open_pack(path, version)
 
 
 @contextmanager
@@ -87,9 +83,7 @@ def diff(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    first = version_of_text(before)
-    assert first is not None
-    found = _open(pack).diff(first, version_of_text(after))
+    found = _open(pack).diff(before, after)
     if as_json:
         print_json([vars(one) for one in found])
     elif found:
@@ -107,7 +101,7 @@ def tag(
 ) -> None:
     opened = _open(pack)
     if not delete:
-        opened.tag(name, version_of_text(version))
+        opened.tag(name, version)
     elif not opened.untag(name):
         console().print(f"no tag {name!r}")
         raise typer.Exit(1)
@@ -117,9 +111,7 @@ def tag(
 def rollback(
     pack: PackPath, version: Annotated[str, typer.Argument(metavar="VERSION", help="To go back to.")]
 ) -> None:
-    wanted = version_of_text(version)
-    assert wanted is not None
-    console().print(f"version {_open(pack).rollback(wanted)} has the content of {version}")
+    console().print(f"version {_open(pack).rollback(version)} has the content of {version}")
 
 
 @app.command(help=texts.PACK_COMPACT)
@@ -197,7 +189,7 @@ def export(
     from tessarray.conversion.size import format_size
 
     with bar("export", not no_progress) as progress:
-        done = _open(pack).export(dst, version_of_text(version), path=path, progress=progress)
+        done = _open(pack).export(dst, version, path=path, progress=progress)
     console().print(f"{pack} -> {dst}: {done.copied} keys, {format_size(done.bytes_copied)}")
 
 
