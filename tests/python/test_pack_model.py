@@ -21,9 +21,9 @@ from tessarray._native import PackStore
 
 NAMES = ["a", "g/b", "g/c", "g/h/d"]
 LAYOUTS: list[dict[str, Any]] = [
-    {"chunks": (3, 2)},
-    {"chunks": (2, 2), "shards": (4, 6)},
-    {"chunks": (5, 5), "compressors": None},
+    {"chunks": (3, 2), "zarr_format": 3},
+    {"chunks": (2, 2), "shards": (4, 6), "zarr_format": 3},
+    {"chunks": (5, 5), "compressors": None, "zarr_format": 3},
     {"chunks": (2, 3), "zarr_format": 2},
 ]
 State = dict[str, tuple[np.ndarray[Any, Any], dict[str, Any]]]
@@ -105,7 +105,7 @@ class Packs(RuleBasedStateMachine):
         number = self.counter if value else 0
         place = (slice(top, top + height), slice(left, left + width))
         self.begin()[name][place] = number
-        changed = self.now[name][0][place].size > 0
+        changed = value and self.now[name][0][place].size > 0
         self.now[name][0][place] = number
         self.settle(changed)
 
@@ -194,7 +194,7 @@ class Packs(RuleBasedStateMachine):
         version = self.tx.commit()
         if version is not None:
             assert version == len(self.states)
-            self.states.append(self.now)
+            self.states.append(copy.deepcopy(self.now))
         else:
             assert not self.changed
         self.tx = None

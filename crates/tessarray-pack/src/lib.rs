@@ -41,9 +41,16 @@ mod seal;
 mod segments;
 mod snapshot;
 mod statistics;
+/// What waiting is done with; tests put a scheduler's in its place.
+mod sync {
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+}
 mod tags;
 mod time;
 mod transaction;
+mod turns;
+#[cfg(test)]
+mod turns_tests;
 mod view;
 
 #[doc(hidden)]
