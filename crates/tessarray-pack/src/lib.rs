@@ -28,6 +28,7 @@ mod documents;
 mod error;
 mod expire;
 mod fetch;
+mod history;
 mod id;
 mod info;
 mod merge;

@@ -125,7 +125,13 @@ impl Snapshot {
     }
 
     /// The newest entry of a chunk.
-    fn entry(&self, node: &str, info: &Info, at: &[u64], inner: u64) -> Result<Option<(Id, Entry)>> {
+    pub(crate) fn entry(
+        &self,
+        node: &str,
+        info: &Info,
+        at: &[u64],
+        inner: u64,
+    ) -> Result<Option<(Id, Entry)>> {
         for part in self.parts_of(node) {
             let (number, part) = part?;
             let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
