@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Damage", "Difference", "Expired", "PackVersion", "Repaired", "version_of"]
+__all__ = ["Damage", "Difference", "Expired", "PackVersion", "Repaired", "damage_of", "version_of"]
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,15 @@ class Expired:
 
 @dataclass(frozen=True)
 class Damage:
-    """Something that is wrong in a pack: in which file and where in it, which array or group it concerns."""
+    """Something that is wrong in a pack: in which file and where in it, which array or group and which versions it
+    concerns, as far as that can be told.
+    """
 
     file: str
     offset: int | None
     path: str | None
     problem: str
+    versions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,13 @@ class Repaired:
     damage: tuple[Damage, ...]
     version: int | None
     lost: int
+
+
+def damage_of(
+    file: str, offset: int | None, path: str | None, problem: str, versions: Sequence[int]
+) -> Damage:
+    """Damage as the engine gives it."""
+    return Damage(file, offset, path, problem, tuple(versions))
 
 
 def version_of(commit: Mapping[str, Any]) -> PackVersion:

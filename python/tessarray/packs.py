@@ -38,7 +38,7 @@ from tessarray.errors import (
 from tessarray.groups import Group
 from tessarray.opening import open as open_node
 from tessarray.opening import open_group
-from tessarray.pack_reports import Damage, Difference, Expired, PackVersion, Repaired, version_of
+from tessarray.pack_reports import Damage, Difference, Expired, PackVersion, Repaired, damage_of, version_of
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, local_pack, store_of
 from tessarray.transactions import Transaction
@@ -315,8 +315,11 @@ class Pack:
         return Expired(tuple(versions), files, nbytes)
 
     def check(self, deep: bool = False, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
-        """Look for damage in commits, catalogue and segments; `deep` reads every chunk. Empty is good news."""
-        return [Damage(*one) for one in self._core.check(deep, progress)]
+        """Look for damage in commits, catalogue, segments and tags. Empty is good news.
+
+        With `deep` every chunk that any version shows is read, each stored chunk once.
+        """
+        return [damage_of(*one) for one in self._core.check(deep, progress)]
 
     def repair(self, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> Repaired:
         """Make a version without what is damaged, so that the rest can be used. Without `apply` only say what is lost.
@@ -325,7 +328,7 @@ class Pack:
         """
         self._writable("repair")
         damage, version, lost = self._core.repair(apply, progress)
-        return Repaired(tuple(Damage(*one) for one in damage), version, lost)
+        return Repaired(tuple(damage_of(*one) for one in damage), version, lost)
 
     def export(
         self,

@@ -409,7 +409,10 @@ def test_damage_is_found_and_the_rest_is_saved(pack: tessarray.Pack, folder: Pat
     rows = [row for row in range(10) if not (again[str(found.path)][row] == values[row]).all()]
     assert len(rows) == 1
     assert not again[str(found.path)][rows[0]].any()
-    assert pack.repair(apply=True).damage == ()
+    # The version before the repair stays damaged, which is said, and nothing is done about it.
+    (older,) = pack.check(deep=True)
+    assert (older.path, older.versions) == (found.path, (1,))
+    assert pack.repair(apply=True) == tessarray.pack_reports.Repaired((older,), None, 0)
 
 
 def test_what_is_no_pack_is_said_so(tmp_path: Path, pack: tessarray.Pack, folder: Path) -> None:

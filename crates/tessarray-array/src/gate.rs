@@ -52,7 +52,8 @@ impl Gate {
 
     /// A call waits for what works behind the gate.
     pub(crate) fn wait(&self) {
-        self.set(Caller::Waiting);
+        let mut caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        *caller = Caller::Waiting;
         self.changed.notify_all();
     }
 

@@ -3,16 +3,15 @@
 //! For those who know nothing of packs: `Array::write` on it is as safe as on any other store. Changes that arrive
 //! while another commit is under way share the next one, so many threads do not pay for a commit each.
 //!
-//! 1. A change is made in the transaction that is gathering, or in a new one on top of the latest version.
-//! 2. Whoever finds no commit under way closes that transaction to newcomers, waits for changes that are being made in
-//!    it, and commits it for all who are in it.
-//! 3. Where another writer's commit overlaps it, each of them makes its change again.
+//! A batch of changes is a transaction on top of the version that was the latest when the batch was begun; see
+//! [`crate::turns`] for who commits it. Where another writer's commit overlaps it, each of them makes its change again.
 
 use crate::pack::{Pack, Transaction};
 use crate::read;
+use crate::turns::{Outcome, Turns};
 use crate::view::VersionStore;
 use crate::{PackError, Result};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tessarray_store::{
     Key, KeyLocks, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store, StoreError, Update,
     UpdateFn, Version,
@@ -27,44 +26,13 @@ const ATTEMPTS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct AutoStore {
     pack: Pack,
-    gathering: Mutex<Gathering>,
-    done: Condvar,
+    turns: Turns<Transaction>,
     locks: KeyLocks,
-}
-
-#[derive(Debug, Default)]
-struct Gathering {
-    batch: Option<Arc<Batch>>,
-    committing: bool,
-}
-
-#[derive(Debug)]
-struct Batch {
-    transaction: Transaction,
-    state: Mutex<BatchState>,
-}
-
-#[derive(Debug, Default)]
-struct BatchState {
-    /// Changes that are being made.
-    active: usize,
-    outcome: Option<Outcome>,
-}
-
-#[derive(Debug, Clone)]
-enum Outcome {
-    Committed,
-    Conflict,
-    Failed(String),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl AutoStore {
     pub(crate) fn new(pack: Pack) -> Self {
-        Self { pack, gathering: Mutex::default(), done: Condvar::new(), locks: KeyLocks::default() }
+        Self { pack, turns: Turns::new(), locks: KeyLocks::default() }
     }
 
     /// The latest version.
@@ -75,14 +43,15 @@ impl AutoStore {
     /// Makes a change and sees it committed.
     fn change<T>(&self, message: &str, make: &dyn Fn(&dyn Store) -> StoreResult<T>) -> StoreResult<T> {
         for _ in 0..ATTEMPTS {
-            let batch = self.join()?;
-            let made = make(&*batch.transaction.store());
-            let mut state = lock(&batch.state);
-            state.active -= 1;
-            drop(state);
-            self.done.notify_all();
+            let begin = || self.pack.begin_at(Arc::clone(&self.latest()?.0));
+            let change = |transaction: &Transaction| make(&*transaction.store());
+            let commit = |transaction: &Transaction| match transaction.commit(message) {
+                Ok(_) => (Outcome::Committed, None),
+                Err(PackError::Conflict { .. }) => (Outcome::Conflict, None),
+                Err(error) => (Outcome::Failed(error.to_string()), Some(error)),
+            };
             // Its own failure is the caller's; what others have changed in the batch is committed all the same.
-            let (outcome, failure) = self.finish(&batch, message);
+            let (made, outcome, failure) = self.turns.take_part(begin, change, commit)?;
             match (made, outcome) {
                 (Err(error), _) => return Err(error),
                 (Ok(value), Outcome::Committed) => return Ok(value),
@@ -94,54 +63,6 @@ impl AutoStore {
             }
         }
         Err(StoreError::Changed { key: self.pack.store().describe() })
-    }
-
-    /// Step 1.
-    fn join(&self) -> Result<Arc<Batch>> {
-        let mut gathering = lock(&self.gathering);
-        let batch = match &gathering.batch {
-            Some(batch) => Arc::clone(batch),
-            None => {
-                let base = Arc::clone(&self.latest()?.0);
-                let transaction = self.pack.begin_at(base)?;
-                let batch = Arc::new(Batch { transaction, state: Mutex::default() });
-                gathering.batch = Some(Arc::clone(&batch));
-                batch
-            }
-        };
-        lock(&batch.state).active += 1;
-        Ok(batch)
-    }
-
-    /// Step 2: commits the batch, or waits until another thread has. Who commits gets the error itself.
-    fn finish(&self, batch: &Arc<Batch>, message: &str) -> (Outcome, Option<PackError>) {
-        let mut gathering = lock(&self.gathering);
-        loop {
-            if let Some(outcome) = &lock(&batch.state).outcome {
-                return (outcome.clone(), None);
-            }
-            if !gathering.committing {
-                break;
-            }
-            gathering = self.done.wait(gathering).unwrap_or_else(PoisonError::into_inner);
-        }
-        gathering.committing = true;
-        if gathering.batch.as_ref().is_some_and(|current| Arc::ptr_eq(current, batch)) {
-            gathering.batch = None;
-        }
-        while lock(&batch.state).active > 0 {
-            gathering = self.done.wait(gathering).unwrap_or_else(PoisonError::into_inner);
-        }
-        drop(gathering);
-        let (outcome, failure) = match batch.transaction.commit(message) {
-            Ok(_) => (Outcome::Committed, None),
-            Err(PackError::Conflict { .. }) => (Outcome::Conflict, None),
-            Err(error) => (Outcome::Failed(error.to_string()), Some(error)),
-        };
-        lock(&batch.state).outcome = Some(outcome.clone());
-        lock(&self.gathering).committing = false;
-        self.done.notify_all();
-        (outcome, failure)
     }
 }
 

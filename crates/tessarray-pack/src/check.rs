@@ -3,11 +3,14 @@
 use crate::catalogue::{Entry, GONE, Part, Row};
 use crate::commit::{Added, Commit, Kind, Link, PartFile};
 use crate::compact::ids_of;
+use crate::content::join;
 use crate::fetch;
+use crate::history::Seen;
 use crate::id::Id;
 use crate::merge::merge;
 use crate::numbering::Numbering;
 use crate::pack::Pack;
+use crate::tags::TAGS;
 use crate::{PackError, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,6 +27,8 @@ pub struct Damage {
     pub offset: Option<u64>,
     /// The array, group or key that it concerns, where it concerns one.
     pub path: Option<String>,
+    /// The versions that it concerns, as far as they can be told.
+    pub versions: Vec<u64>,
     /// What is wrong.
     pub problem: String,
 }
@@ -54,14 +59,14 @@ struct Examined {
 
 impl Damage {
     fn file(file: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { file: file.into(), offset: None, path: None, problem: problem.into() }
+        Self { file: file.into(), offset: None, path: None, versions: Vec::new(), problem: problem.into() }
     }
 }
 
 impl Pack {
     /// Looks at every commit, the chain they make, every part of the catalogue, and whether the segments that the
-    /// versions name are there and long enough; with `deep` reads and checks every chunk of the latest version.
-    /// An empty list is good news.
+    /// versions name are there and long enough, and every tag; with `deep` reads and checks every chunk that any version
+    /// shows, each once. An empty list is good news.
     pub fn check(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<Damage>> {
         Ok(self.examine(deep, progress)?.damage)
     }
@@ -70,19 +75,37 @@ impl Pack {
         let mut damage = Vec::new();
         let (commits, last) = self.check_commits(&mut damage)?;
         let sizes: BTreeMap<Id, u64> = self.files()?.into_iter().map(|(_, size, id)| (id, size)).collect();
-        let mut seen = BTreeSet::new();
-        for (commit, _) in commits.iter().rev() {
+        self.check_tags(&commits, &mut damage)?;
+        let mut parts: BTreeMap<Id, (&PartFile, BTreeSet<u64>)> = BTreeMap::new();
+        for (commit, _) in &commits {
             for file in commit.parts.iter().chain(&commit.delta) {
-                if seen.insert(file.id) {
-                    self.check_part(file, &sizes, &mut damage);
-                }
+                parts.entry(file.id).or_insert_with(|| (file, BTreeSet::new())).1.insert(commit.number);
             }
+        }
+        for (file, versions) in parts.into_values().rev() {
+            let found = damage.len();
+            self.check_part(file, &sizes, &mut damage);
+            let versions = Vec::from_iter(versions);
+            damage[found..].iter_mut().for_each(|damage| damage.versions.clone_from(&versions));
         }
         let (mut rows, mut ids, mut bad) = (Vec::new(), Vec::new(), Vec::new());
         if deep && let Some((latest, _)) = commits.last() {
             (rows, ids) = self.readable(&commits, latest)?;
-            bad = self.check_chunks(&rows, &ids, &mut damage, progress)?;
+            let mut seen = Seen::new();
+            bad = self.check_chunks(latest.number, &rows, &ids, &mut seen, &mut damage, progress)?;
+            self.check_history(&commits, &mut seen, &mut damage, progress)?;
         }
+        // Of versions that were expired meanwhile there is nothing to say.
+        let log = self.log();
+        let mut told = Vec::with_capacity(damage.len());
+        for one in damage {
+            if one.versions.is_empty()
+                || one.versions.iter().try_fold(false, |any, &n| Ok::<_, PackError>(any || log.has(n)?))?
+            {
+                told.push(one);
+            }
+        }
+        let damage = told;
         Ok(Examined { damage, latest: commits.into_iter().last(), last, rows, ids, bad })
     }
 
@@ -96,8 +119,15 @@ impl Pack {
         let Some((latest, crc32c)) = latest else {
             return Err(self.damaged("commits", "no commit can be read".into()));
         };
+        // What only older versions show stays damaged, and is no reason for a version.
+        let older = |one: &Damage| {
+            one.file.starts_with("segments/")
+                && !one.versions.is_empty()
+                && !one.versions.contains(&latest.number)
+        };
+        let nothing = damage.iter().all(older);
         let mut repaired = Repaired { damage, version: None, lost: bad.len() as u64 };
-        if !apply {
+        if !apply || nothing {
             return Ok(repaired);
         }
         for (row, entry) in bad.into_iter().rev() {
@@ -135,17 +165,41 @@ impl Pack {
                             "it follows another version {} than the one that is there: expected checksum {:08x}, found {:08x}",
                             before.number, parent.crc32c, before.crc32c
                         );
-                        damage.push(Damage::file(file, problem));
+                        let versions = vec![before.number, number];
+                        damage.push(Damage { versions, ..Damage::file(file, problem) });
                     }
                     before = Some(Link { number, crc32c });
                     commits.push((commit, crc32c));
                 }
                 Ok(None) => {}
                 Err(error @ PackError::Store(_)) => return Err(error),
-                Err(error) => damage.push(Damage::file(file, error.to_string())),
+                Err(error) => {
+                    damage.push(Damage { versions: vec![number], ..Damage::file(file, error.to_string()) });
+                }
             }
         }
         Ok((commits, last))
+    }
+
+    /// Whether every tag can be read, and names a version that is there.
+    fn check_tags(&self, commits: &[(Commit, u32)], damage: &mut Vec<Damage>) -> Result<()> {
+        for name in self.tag_names()? {
+            let file = format!("{TAGS}/{name}.json");
+            match self.tagged(&name) {
+                // One whose file cannot be read was told of before; another may have been made meanwhile.
+                Ok(Some(version)) if commits.iter().all(|(commit, _)| commit.number != version) => {
+                    if self.log().has(version)? {
+                        continue;
+                    }
+                    let problem = format!("version {version}, which it names, is not there");
+                    damage.push(Damage::file(file, problem));
+                }
+                Ok(_) => {}
+                Err(error @ PackError::Store(_)) => return Err(error),
+                Err(error) => damage.push(Damage::file(file, error.to_string())),
+            }
+        }
+        Ok(())
     }
 
     fn check_part(&self, file: &PartFile, sizes: &BTreeMap<Id, u64>, damage: &mut Vec<Damage>) {
@@ -175,7 +229,8 @@ impl Pack {
                     if let Some((file, problem)) = problem
                         && reported.insert((file.clone(), problem.clone()))
                     {
-                        damage.push(Damage { file, offset: Some(entry.offset), path: path(), problem });
+                        let (offset, path) = (Some(entry.offset), path());
+                        damage.push(Damage { offset, path, ..Damage::file(file, problem) });
                     }
                 }
             }
@@ -208,8 +263,10 @@ impl Pack {
     /// Reads every chunk; the rows and entries that are not right.
     fn check_chunks(
         &self,
+        version: u64,
         rows: &[Row],
         ids: &[Id],
+        seen: &mut Seen,
         damage: &mut Vec<Damage>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<(usize, usize)>> {
@@ -225,13 +282,23 @@ impl Pack {
                 let range = begin..begin + entries.len();
                 let pieces = self.pieces(row, range, node, numbering.as_ref(), ids)?;
                 for (at, answer) in fetch::fetch_each(self.store(), &pieces)?.into_iter().enumerate() {
-                    let Err(problem) = answer else { continue };
                     let (piece, entry) = (&pieces[at].0, entries[at].1);
+                    let spot = (piece.segment(), entry.offset);
+                    let Err(problem) = answer else {
+                        seen.insert(spot, None);
+                        continue;
+                    };
+                    seen.insert(spot, Some(damage.len()));
                     bad.push((i, begin + at));
                     damage.push(Damage {
                         file: format!("segments/{}.seg", piece.segment()),
                         offset: Some(entry.offset),
-                        path: Some(row.node.to_string()),
+                        path: Some(if row.name.is_empty() {
+                            row.node.to_string()
+                        } else {
+                            join(&row.node, &row.name)
+                        }),
+                        versions: vec![version],
                         problem,
                     });
                 }

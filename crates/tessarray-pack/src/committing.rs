@@ -93,7 +93,11 @@ impl Pack {
         let Some((count, level)) = merge::due(&parts) else { return Ok(parts) };
         let open =
             parts[..count].iter().map(|file| self.parts_cache().get(file)).collect::<Result<Vec<_>>>()?;
-        let (rows, ids) = merge::merge(&open, count == parts.len())?;
+        let (rows, ids) = match merge::merge(&open, count == parts.len()) {
+            // They stay apart: each by itself has numbers for its chunks.
+            Err(PackError::TooLarge { .. }) => return Ok(parts),
+            merged => merged?,
+        };
         parts.splice(..count, self.put_rows(&rows, &ids, level)?);
         Ok(parts)
     }

@@ -6,9 +6,11 @@ use crate::content::join;
 use crate::id::Id;
 use crate::info::is_document;
 use crate::merge::merge;
+use crate::numbering::Numbering;
 use crate::pack::{Pack, PackVersion};
 use crate::statistics::STATISTICS;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A node that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +41,30 @@ type Place = (Id, u64, u64, u32);
 
 #[derive(Default)]
 struct Node {
+    path: Arc<str>,
     values: BTreeMap<String, (bytes::Bytes, Option<Place>)>,
+    /// How the chunks are numbered.
+    grid: Option<Arc<str>>,
     chunks: BTreeMap<u64, Place>,
+}
+
+/// How many chunks of a node differ. A chunk has another number where the array was resized along an axis other than the
+/// first: then it is known by its coordinates.
+fn differing(old: &Node, new: &Node) -> Result<u64> {
+    fn count<K: Ord>(old: &BTreeMap<K, Place>, new: &BTreeMap<K, Place>) -> u64 {
+        let added = new.iter().filter(|(chunk, place)| old.get(chunk) != Some(place)).count();
+        let removed = old.keys().filter(|chunk| !new.contains_key(chunk)).count();
+        (added + removed) as u64
+    }
+    fn placed(node: &Node) -> Result<BTreeMap<(Vec<u64>, u64), Place>> {
+        let Some(grid) = &node.grid else { return Ok(BTreeMap::new()) };
+        let numbering = Numbering::of_row(&node.path, grid)?;
+        Ok(node.chunks.iter().map(|(number, place)| (numbering.place(*number), *place)).collect())
+    }
+    if old.grid == new.grid {
+        return Ok(count(&old.chunks, &new.chunks));
+    }
+    Ok(count(&placed(old)?, &placed(new)?))
 }
 
 impl Pack {
@@ -50,15 +74,10 @@ impl Pack {
         let mut found = Vec::new();
         for (path, new) in after {
             let old = before.remove(&path);
-            let chunks = |old: &Node| {
-                let added = new.chunks.iter().filter(|(number, place)| old.chunks.get(number) != Some(place));
-                let removed = old.chunks.keys().filter(|number| !new.chunks.contains_key(number));
-                (added.count() + removed.count()) as u64
-            };
             let (change, chunks) = match &old {
                 None => (Change::Created, new.chunks.len() as u64),
-                Some(old) if old.values != new.values => (Change::Metadata, chunks(old)),
-                Some(old) => (Change::Chunks, chunks(old)),
+                Some(old) if old.values != new.values => (Change::Metadata, differing(old, &new)?),
+                Some(old) => (Change::Chunks, differing(old, &new)?),
             };
             if change != Change::Chunks || chunks > 0 {
                 found.push(Difference { path, change, chunks });
@@ -97,6 +116,8 @@ fn add(node: &mut Node, row: &Row, segments: &[Id]) {
             Some((*number, (*id, entry.offset, entry.length, entry.crc)))
         });
     if row.name.is_empty() {
+        node.path = Arc::clone(&row.node);
+        node.grid.clone_from(&row.grid);
         node.chunks.extend(places);
         return;
     }

@@ -28,6 +28,7 @@ mod documents;
 mod error;
 mod expire;
 mod fetch;
+mod history;
 mod id;
 mod info;
 mod merge;
@@ -41,9 +42,16 @@ mod seal;
 mod segments;
 mod snapshot;
 mod statistics;
+/// What waiting is done with; tests put a scheduler's in its place.
+mod sync {
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+}
 mod tags;
 mod time;
 mod transaction;
+mod turns;
+#[cfg(test)]
+mod turns_tests;
 mod view;
 
 #[doc(hidden)]

@@ -1,11 +1,11 @@
 //! Several parts of the catalogue as one.
 
-use crate::Result;
 use crate::catalogue::{Entry, GONE, Part, Row};
 use crate::commit::PartFile;
 use crate::id::Id;
 use crate::numbering::Numbering;
 use crate::overlay::{Table, chunk_rows};
+use crate::{PackError, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::sync::Arc;
@@ -36,7 +36,11 @@ pub(crate) fn due(parts: &[PartFile]) -> Option<(usize, u8)> {
 }
 
 /// The rows of parts, newest first, as the rows of one; sorted, with the segments that they name by number. With
-/// `bottom` there are no older parts, and nothing needs to be hidden.
+/// `bottom` there are no older parts, and nothing needs to be hidden. Without it every mark of a removed chunk stays:
+/// the chunk may lie in an older part.
+///
+/// # Errors
+/// The chunks of a node cannot be numbered together ([`PackError::TooLarge`]).
 pub(crate) fn merge(parts: &[Arc<Part>], bottom: bool) -> Result<(Vec<Row>, Vec<Id>)> {
     let mut values: BTreeMap<(Arc<str>, Arc<str>), Row> = BTreeMap::new();
     let mut nodes: BTreeMap<Arc<str>, Node> = BTreeMap::new();
@@ -50,11 +54,10 @@ pub(crate) fn merge(parts: &[Arc<Part>], bottom: bool) -> Result<(Vec<Row>, Vec<
         };
         for mut row in part.rows()? {
             if row.name.is_empty() {
-                let node = nodes.entry(Arc::clone(&row.node)).or_default();
                 for (_, entry) in &mut row.entries {
                     *entry = number(*entry)?;
                 }
-                node.add(row, age);
+                nodes.entry(Arc::clone(&row.node)).or_default().add(row, age)?;
                 continue;
             }
             if let Slot::Vacant(slot) = values.entry((Arc::clone(&row.node), Arc::clone(&row.name))) {
@@ -67,11 +70,7 @@ pub(crate) fn merge(parts: &[Arc<Part>], bottom: bool) -> Result<(Vec<Row>, Vec<
     }
     let mut rows: Vec<Row> = values.into_values().filter(|row| !(bottom && row.gone)).collect();
     for (node, chunks) in nodes {
-        let keep = |(_, entry): &(u64, Entry)| !(bottom && entry.segment == GONE);
-        let entries: Vec<(u64, Entry)> = chunks.entries.into_iter().filter(keep).collect();
-        if let Some((text, _)) = chunks.numbering {
-            rows.extend(chunk_rows(&node, &text, chunks.closed.is_some() && !bottom, &entries));
-        }
+        rows.extend(chunks.rows(&node, bottom)?);
     }
     rows.sort_by(Row::order);
     let ids = in_use(&mut rows, &segments.ids);
@@ -92,40 +91,79 @@ fn in_use(rows: &mut [Row], ids: &[Id]) -> Vec<Id> {
     used
 }
 
-/// The chunks of one node.
+/// Chunks that are numbered alike, newest first.
+struct Run {
+    text: Arc<str>,
+    numbering: Numbering,
+    entries: Vec<(u64, Entry)>,
+}
+
+/// The chunks of one node, newest first.
 #[derive(Default)]
 struct Node {
-    /// The newest, by which all are numbered.
-    numbering: Option<(Arc<str>, Option<Numbering>)>,
-    entries: BTreeMap<u64, Entry>,
+    runs: Vec<Run>,
     /// The part that made the node anew: later ones do not count.
     closed: Option<usize>,
 }
 
 impl Node {
-    fn add(&mut self, row: Row, age: usize) {
+    fn add(&mut self, row: Row, age: usize) -> Result<()> {
         if self.closed.is_some_and(|closed| age > closed) {
-            return;
+            return Ok(());
+        }
+        let text = row.grid.unwrap_or_default();
+        let numbering = Numbering::of_row(&row.node, &text)?;
+        if self.runs.first().is_some_and(|newest| !newest.numbering.is_like(&numbering)) {
+            // Those of an array that was there before.
+            self.closed = age.checked_sub(1);
+            return Ok(());
         }
         if row.first == 0 && row.gone {
             self.closed = Some(age);
         }
-        let Some(text) = row.grid else { return };
-        let (own, numbering) =
-            self.numbering.get_or_insert_with(|| (Arc::clone(&text), Numbering::parse(&text)));
-        let other = if *own == text { None } else { Numbering::parse(&text) };
-        for (number, entry) in row.entries {
-            let number = match (&other, &*numbering) {
-                (Some(other), Some(own)) => {
-                    let (at, inner) = other.place(number);
-                    own.object(&at).map(|object| object + inner)
-                }
-                _ => Some(number),
-            };
-            if let Some(number) = number {
-                self.entries.entry(number).or_insert(entry);
-            }
+        match self.runs.last_mut() {
+            Some(run) if run.text == text => run.entries.extend(row.entries),
+            _ => self.runs.push(Run { text, numbering, entries: row.entries }),
         }
+        Ok(())
+    }
+
+    /// As rows, numbered as the newest are; further where chunks or marks lie outside that grid.
+    fn rows(self, node: &Arc<str>, bottom: bool) -> Result<Vec<Row>> {
+        let keep = |entry: &Entry| !(bottom && entry.segment == GONE);
+        let reset = self.closed.is_some() && !bottom;
+        let Some(newest) = self.runs.first() else { return Ok(Vec::new()) };
+        let (mut text, mut numbering) = (Arc::clone(&newest.text), newest.numbering.clone());
+        let entries: Vec<(u64, Entry)> = if let [_] = &self.runs[..] {
+            let mut chunks = BTreeMap::new();
+            for (number, entry) in self.runs.into_iter().flat_map(|run| run.entries) {
+                chunks.entry(number).or_insert(entry);
+            }
+            chunks.into_iter().filter(|(_, entry)| keep(entry)).collect()
+        } else {
+            let mut chunks = BTreeMap::new();
+            for Run { numbering: own, entries, .. } in self.runs {
+                for (number, entry) in entries {
+                    chunks.entry(own.place(number)).or_insert(entry);
+                }
+            }
+            chunks.retain(|_, entry| keep(entry));
+            for (at, _) in chunks.keys() {
+                if numbering.object(at).is_none() {
+                    numbering = numbering.grown(at);
+                }
+            }
+            text = numbering.to_string().into();
+            let place = |((at, inner), entry): ((Vec<u64>, u64), Entry)| {
+                Some((numbering.object(&at)? + inner, entry))
+            };
+            let numbered: Option<Vec<_>> = chunks.into_iter().map(place).collect();
+            numbered.ok_or_else(|| PackError::TooLarge {
+                path: node.to_string(),
+                reason: format!("its chunks in a grid of {text} have numbers of more than 63 bits"),
+            })?
+        };
+        Ok(chunk_rows(node, &text, reset, &entries))
     }
 }
 
@@ -168,6 +206,51 @@ mod tests {
             rows[0].entries.iter().map(|(_, entry)| entry.segment).collect::<Vec<_>>(),
             [0, GONE, 1, 0]
         );
+    }
+
+    fn run(grid: &str, entries: &[(u64, i32)]) -> Row {
+        let entry = |segment| Entry { segment, offset: 0, length: 1, crc: 0 };
+        let mut row = Row::value("a".into(), "".into());
+        row.grid = Some(grid.into());
+        row.entries = entries.iter().map(|(number, segment)| (*number, entry(*segment))).collect();
+        row
+    }
+
+    /// Number and segment of each chunk of these rows, newest first, as merged; with how they are numbered.
+    fn merged(rows: &[Row], bottom: bool) -> Result<(String, Vec<(u64, i32)>)> {
+        let mut node = Node::default();
+        for (age, row) in rows.iter().enumerate() {
+            node.add(row.clone(), age)?;
+        }
+        let rows = node.rows(&"a".into(), bottom)?;
+        let entries =
+            rows.iter().flat_map(|row| &row.entries).map(|(number, entry)| (*number, entry.segment));
+        Ok((rows[0].grid.as_deref().unwrap().to_string(), entries.collect()))
+    }
+
+    #[test]
+    fn marks_outside_the_newest_grid_stay_while_there_are_older_parts() {
+        let rows = [run("2:1;1", &[(1, 7)]), run("2:3;1", &[(2, GONE), (3, 5), (4, 6), (5, GONE)])];
+        // Of a grid ? x 3: (0, 2) and (1, 2) are gone, (1, 0) was written twice, (1, 1) lies outside.
+        let found = merged(&rows, false).unwrap();
+        assert_eq!(found, ("2:3;1".into(), vec![(2, GONE), (3, 7), (4, 6), (5, GONE)]));
+        assert_eq!(merged(&rows, true).unwrap(), ("2:2;1".into(), vec![(2, 7), (3, 6)]));
+        assert_eq!(merged(&rows[..1], true).unwrap(), ("2:1;1".into(), vec![(1, 7)]));
+    }
+
+    #[test]
+    fn rows_of_another_array_hide_those_before_them() {
+        let rows = [run("2:2;1", &[(1, 7)]), run("3:2,2;1", &[(0, 5)]), run("2:2;1", &[(0, 4)])];
+        assert_eq!(merged(&rows, true).unwrap(), ("2:2;1".into(), vec![(1, 7)]));
+    }
+
+    #[test]
+    fn grids_that_no_number_reaches_together_are_an_error() {
+        let (long, wide) = (i64::MAX as u64 / 4, 1 << 40);
+        let rows = [run("2:1;1", &[(long, 7)]), run(&format!("2:{wide};1"), &[(wide - 1, GONE)])];
+        assert!(matches!(merged(&rows, false), Err(PackError::TooLarge { .. })));
+        assert_eq!(merged(&rows, true).unwrap(), ("2:1;1".into(), vec![(long, 7)]));
+        assert!(matches!(merged(&[run("2:0;1", &[])], false), Err(PackError::Corrupt { .. })));
     }
 
     #[test]

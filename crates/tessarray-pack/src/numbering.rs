@@ -5,6 +5,7 @@
 //! they are when an array grows along it. Rows keep the lengths of the others as text (`3:20,4;64`: rank 3, a grid of
 //! ? x 20 x 4 shards with 64 inner chunks each), since a resize along another axis changes the numbers.
 
+use crate::{PackError, Result};
 use std::fmt;
 
 /// How the chunks of one array are numbered.
@@ -68,6 +69,18 @@ impl Numbering {
             *first = object;
         }
         (at, inner)
+    }
+
+    /// That of a row of a node's chunks.
+    ///
+    /// # Errors
+    /// The row does not say how its chunks are numbered.
+    pub(crate) fn of_row(node: &str, text: &str) -> Result<Self> {
+        Self::parse(text).ok_or_else(|| PackError::Corrupt {
+            store: "the catalogue".into(),
+            file: format!("chunks of {node:?}"),
+            reason: format!("grid: expected <rank>:<lengths>;<chunks of an object>, found {text:?}"),
+        })
     }
 
     /// From its text.

@@ -57,12 +57,12 @@ impl ChunkChanges {
         }
         let grown = self.numbering.grown(at);
         let number = grown.object(at)?;
-        let old = std::mem::replace(&mut self.numbering, grown);
-        let moved = std::mem::take(&mut self.entries).into_iter().filter_map(|(number, stored)| {
-            let (at, inner) = old.place(number);
-            Some((self.numbering.object(&at)? + inner, stored))
+        let moved = self.entries.iter().map(|(number, stored)| {
+            let (at, inner) = self.numbering.place(*number);
+            Some((grown.object(&at)? + inner, *stored))
         });
-        self.entries = moved.collect();
+        self.entries = moved.collect::<Option<_>>()?;
+        self.numbering = grown;
         Some(number)
     }
 
@@ -113,6 +113,13 @@ impl Overlay {
             *changes = ChunkChanges { reset: true, ..new() };
         }
         changes
+    }
+
+    /// No chunk of an array is stored any more.
+    pub(crate) fn forget_chunks(&mut self, node: &str, info: &Info) {
+        let changes = self.chunks_of(node, info);
+        changes.reset = true;
+        changes.entries.clear();
     }
 
     /// Puts the changes under a path into a listing.
@@ -211,5 +218,23 @@ impl Table {
             self.ids.push(id);
             self.ids.len() as i32 - 1
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_that_no_number_reaches_together_are_none_and_lose_nothing() {
+        let mut changes =
+            ChunkChanges { numbering: Numbering::new(&[1, 1], 1), reset: false, entries: BTreeMap::new() };
+        let far = changes.object(&[1 << 40, 0]).unwrap();
+        changes.remove(far);
+        assert_eq!(changes.object(&[0, 1 << 40]), None);
+        assert_eq!(changes.entries.keys().collect::<Vec<_>>(), [&far]);
+        assert_eq!(changes.numbering.object(&[1 << 40, 0]), Some(far));
+        assert_eq!(changes.object(&[3, 1]), Some(7));
+        assert_eq!(changes.entries.keys().collect::<Vec<_>>(), [&(1 << 41)]);
     }
 }

@@ -47,6 +47,7 @@ impl Work {
         };
         let known = if name == V3 || name == V2_ARRAY { Some(self.node_id(node, name)?) } else { None };
         let new = known == Some(None);
+        let before = if matches!(known, Some(Some(_))) { self.info(node)? } else { None };
         let id = known.map(|known| known.unwrap_or_else(|| self.number()));
         let info = match (id, &value) {
             (Some(id), NewValue::Here(Value::Text(text))) => {
@@ -67,10 +68,10 @@ impl Work {
         }
         if id.is_some() {
             // What lies about from an array that was there before is not this one's.
-            if let (true, Some(info)) = (new, &info) {
-                let changes = overlay.chunks_of(node, info);
-                changes.reset = true;
-                changes.entries.clear();
+            if let Some(info) = &info
+                && (new || before.is_some_and(|before| !before.numbering().is_like(info.numbering())))
+            {
+                overlay.forget_chunks(node, info);
             }
             overlay.infos.insert(node.into(), info);
         }
@@ -240,12 +241,18 @@ impl Work {
     }
 
     fn remove_value(&self, node: &str, name: &str) -> Result<()> {
+        let document = name == V3 || name == V2_ARRAY;
+        let before = if document { self.info(node)? } else { None };
         let mut overlay = self.edit()?;
+        // Chunks without an array could be read by nobody, and checked against nothing.
+        if let Some(info) = before {
+            overlay.forget_chunks(node, &info);
+        }
         overlay.values.insert(
             (node.into(), name.into()),
             Change { value: NewValue::Gone, id: None, stamp: self.number() },
         );
-        if name == V3 || name == V2_ARRAY {
+        if document {
             overlay.infos.insert(node.into(), None);
         }
         Ok(())
@@ -265,9 +272,8 @@ impl Work {
         for node in listing.chunks.keys() {
             if !overlay.chunks.contains_key(&**node) {
                 let Some(info) = self.base_version().info(node)? else { continue };
-                overlay.chunks_of(node, &info);
-            }
-            if let Some(changes) = overlay.chunks.get_mut(&**node) {
+                overlay.forget_chunks(node, &info);
+            } else if let Some(changes) = overlay.chunks.get_mut(&**node) {
                 changes.reset = true;
                 changes.entries.clear();
             }

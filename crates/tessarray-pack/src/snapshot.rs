@@ -125,11 +125,17 @@ impl Snapshot {
     }
 
     /// The newest entry of a chunk.
-    fn entry(&self, node: &str, info: &Info, at: &[u64], inner: u64) -> Result<Option<(Id, Entry)>> {
+    pub(crate) fn entry(
+        &self,
+        node: &str,
+        info: &Info,
+        at: &[u64],
+        inner: u64,
+    ) -> Result<Option<(Id, Entry)>> {
         for part in self.parts_of(node) {
             let (number, part) = part?;
             let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
-            if let Some(number) = rows.numbering(info).object(at) {
+            if let Some(number) = rows.object(info, at) {
                 let row = match rows.only {
                     Some(only) => Some(only),
                     None => part.row(node, "", number + inner)?,
@@ -154,7 +160,7 @@ impl Snapshot {
         for part in self.parts_of(node) {
             let (number, part) = part?;
             let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
-            if let Some(begin) = rows.numbering(info).object(at) {
+            if let Some(begin) = rows.object(info, at) {
                 let from = part.row(node, "", begin)?.map_or(begin, |(group, row)| group.place(row).2);
                 part.walk((node.as_bytes(), b"", from), &mut |group, row| {
                     let (path, name, first) = group.place(row);
@@ -223,9 +229,13 @@ impl<'a> ChunkRows<'a> {
         };
         let Some((group, row)) = found else { return Ok(None) };
         let own = match group.grid(row) {
-            Some(text) if **text != **info.text() => Numbering::parse(text),
+            Some(text) if **text != **info.text() => Some(Numbering::of_row(node, text)?),
             _ => None,
         };
+        // Chunks of an array that was there before, like those in all older parts.
+        if own.as_ref().is_some_and(|own| !own.is_like(info.numbering())) {
+            return Ok(Some(Self { own, reset: true, only: None }));
+        }
         let only = (group.place(row).2 == 0).then_some((group, row));
         let reset = match only {
             Some((group, row)) => group.gone(row),
@@ -234,8 +244,13 @@ impl<'a> ChunkRows<'a> {
         Ok(Some(Self { own, reset, only }))
     }
 
-    fn numbering<'b>(&'b self, info: &'b Info) -> &'b Numbering {
-        self.own.as_ref().unwrap_or_else(|| info.numbering())
+    /// The number of an object's first chunk in these rows; `None` where they cannot have it.
+    fn object(&self, info: &Info, at: &[u64]) -> Option<u64> {
+        match &self.own {
+            None => info.numbering().object(at),
+            Some(own) if own.is_like(info.numbering()) => own.object(at),
+            Some(_) => None,
+        }
     }
 }
 

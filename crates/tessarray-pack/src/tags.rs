@@ -14,6 +14,14 @@ pub(crate) const TAGS: &str = "tags";
 struct Tag {
     version: u64,
     time: String,
+    /// Of name, version and time. Earlier releases put none.
+    #[serde(default)]
+    crc32c: Option<String>,
+}
+
+/// The checksum of a tag's file: without it a flipped bit would be another version.
+fn seal(name: &str, version: u64, time: &str) -> String {
+    format!("{:08x}", crc32c::crc32c(format!("{name}\n{version}\n{time}").as_bytes()))
 }
 
 impl Pack {
@@ -23,7 +31,8 @@ impl Pack {
     /// The name is taken ([`StoreError::Exists`]), or no name; there is no such version.
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         self.version(version)?;
-        let tag = Tag { version, time: time::now() };
+        let time = time::now();
+        let tag = Tag { version, crc32c: Some(seal(name, version, &time)), time };
         let text = serde_json::to_vec(&tag).map_err(|error| self.damaged(TAGS, error.to_string()))?;
         self.store().put(&key(name)?, &[&text], PutMode::Create)?;
         // One who expires versions may not have seen the tag. If it is still there, they will, and put it back.
@@ -46,14 +55,21 @@ impl Pack {
     /// All names and the versions they stand for, by name.
     pub fn tags(&self) -> Result<Vec<(String, u64)>> {
         let mut tags = Vec::new();
-        for entry in self.store().list_dir(&Prefix::from_path(TAGS)?)? {
-            let ListEntry::Key(key, _) = entry else { continue };
-            let Some(name) = key.name().strip_suffix(".json") else { continue };
-            if let Some(version) = self.tagged(name)? {
-                tags.push((name.to_string(), version));
+        for name in self.tag_names()? {
+            if let Some(version) = self.tagged(&name)? {
+                tags.push((name, version));
             }
         }
         Ok(tags)
+    }
+
+    /// All names.
+    pub(crate) fn tag_names(&self) -> Result<Vec<String>> {
+        let name = |entry: &ListEntry| match entry {
+            ListEntry::Key(key, _) => key.name().strip_suffix(".json").map(String::from),
+            ListEntry::Prefix(_) => None,
+        };
+        Ok(self.store().list_dir(&Prefix::from_path(TAGS)?)?.iter().filter_map(name).collect())
     }
 
     /// The version that a name stands for.
@@ -62,7 +78,14 @@ impl Pack {
         let Some((bytes, _)) = self.store().get(&key)? else { return Ok(None) };
         let tag: Tag =
             serde_json::from_slice(&bytes).map_err(|error| self.damaged(key.as_str(), error.to_string()))?;
-        Ok(Some(tag.version))
+        let found = seal(name, tag.version, &tag.time);
+        match tag.crc32c {
+            Some(expected) if expected != found => {
+                let reason = format!("checksum: expected {expected}, found {found}");
+                Err(self.damaged(key.as_str(), reason))
+            }
+            _ => Ok(Some(tag.version)),
+        }
     }
 
     /// The latest version that was committed at or before a moment, a text as in [`Commit::time`](crate::Commit);

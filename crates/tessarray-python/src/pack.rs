@@ -56,11 +56,11 @@ fn first<T>(py: Python<'_>, failure: Option<PyErr>, result: Result<T, PackError>
     }
 }
 
-/// File, offset, path and problem.
-type Found = (String, Option<u64>, Option<String>, String);
+/// File, offset, path, problem and versions.
+type Found = (String, Option<u64>, Option<String>, String, Vec<u64>);
 
 fn found(damage: Vec<Damage>) -> Vec<Found> {
-    damage.into_iter().map(|one| (one.file, one.offset, one.path, one.problem)).collect()
+    damage.into_iter().map(|one| (one.file, one.offset, one.path, one.problem, one.versions)).collect()
 }
 
 impl PyPack {

@@ -101,7 +101,8 @@ impl Shared {
             state.started += 1;
             drop(state);
             let read = self.read(index);
-            self.lock().done.insert(index, read);
+            let mut state = self.lock();
+            state.done.insert(index, read);
             self.changed.notify_all();
         }
     }
@@ -228,8 +229,8 @@ impl PyChunkStream {
         let mut state = self.shared.lock();
         state.stop = true;
         state.done.clear();
-        drop(state);
         self.shared.changed.notify_all();
+        drop(state);
         let threads = std::mem::take(&mut *self.threads());
         if self.process == std::process::id() {
             for thread in threads {
@@ -312,7 +313,8 @@ impl Drop for PyChunkStream {
     fn drop(&mut self) {
         // Where the interpreter is going away, the threads are left to end by themselves.
         if Python::try_attach(|py| py.detach(|| self.stop())).is_none() {
-            self.shared.lock().stop = true;
+            let mut state = self.shared.lock();
+            state.stop = true;
             self.shared.changed.notify_all();
         }
     }

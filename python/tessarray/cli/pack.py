@@ -12,7 +12,7 @@ from tessarray.cli import texts
 from tessarray.cli.output import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tessarray import Pack
     from tessarray.pack_reports import Damage
@@ -46,8 +46,19 @@ def bar(title: str, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _show(damage: Iterable[Damage]) -> None:
-    rows = ((one.file, one.offset, one.path, one.problem) for one in damage)
-    print_table(("file", "offset", "path", "problem"), rows)
+    rows = ((one.file, one.offset, one.path, _numbers(one.versions), one.problem) for one in damage)
+    print_table(("file", "offset", "path", "versions", "problem"), rows)
+
+
+def _numbers(versions: Sequence[int]) -> str:
+    """Version numbers in order, runs of them shortened: `1-4, 7`."""
+    runs: list[list[int]] = []
+    for number in sorted(versions):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
 @app.command(help=texts.PACK_VERSIONS)

@@ -181,7 +181,8 @@ impl Queue {
 
     /// No more is taken. The thread stores what is full, and ends.
     pub(super) fn end(&self) {
-        self.lock().ended = true;
+        let mut state = self.lock();
+        state.ended = true;
         self.changed.notify_all();
     }
 
@@ -201,8 +202,8 @@ impl Queue {
             let memory = Memory::new(&self.frames);
             state = self.lock();
             state.spare.push(Layer::new(memory.clone(), 0));
-            drop(state);
             self.changed.notify_all();
+            drop(state);
             memory.populate(self.frames.rows());
             state = self.lock();
         }
@@ -247,7 +248,6 @@ impl Queue {
                     state.failure = Some(error);
                 }
             }
-            drop(state);
             self.changed.notify_all();
         }
     }
@@ -280,7 +280,6 @@ impl Drop for Ending<'_> {
             state.failure =
                 Some(refusal("a thread that stores", "that it panicked, with rows that are lost"));
         }
-        drop(state);
         self.0.changed.notify_all();
     }
 }

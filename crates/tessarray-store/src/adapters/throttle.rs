@@ -52,11 +52,9 @@ impl ThrottleStore {
         }
         *free -= 1;
         drop(free);
+        let _place = Place(self);
         std::thread::sleep(self.how.first_byte);
-        let result = act();
-        *self.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.freed.notify_one();
-        result
+        act()
     }
 
     /// Carries bytes over the link, after what others gave it.
@@ -80,6 +78,17 @@ impl ThrottleStore {
                 sink(i, answer);
             });
         });
+    }
+}
+
+/// The place of a request, free again when it ends, however it ends.
+struct Place<'a>(&'a ThrottleStore);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut free = self.0.free.lock().unwrap_or_else(PoisonError::into_inner);
+        *free += 1;
+        self.0.freed.notify_one();
     }
 }
 
