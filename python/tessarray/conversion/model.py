@@ -77,13 +77,16 @@ class Source(Protocol):
     def identity(self) -> dict[str, Any]:
         """What must not change between a run and its resumption, JSON-ready."""
 
+    def state(self) -> Any:
+        """What is another one, JSON-ready, whenever values may have changed since; None where nothing tells."""
+
     def close(self) -> None:
         """Give files back."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a conversion stands. `phase` is "copy" or "verify"; bytes are of raw values."""
+    """Where a conversion stands. `phase` is "resume", "copy" or "verify"; bytes are of raw values."""
 
     phase: str
     done: int

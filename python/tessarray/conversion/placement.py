@@ -2,7 +2,7 @@
 
 1. `DST.partial/` is made, and locked for this process. Without `resume` an old one is removed first.
 2. Everything is written into it, with the journal.
-3. The copy is verified, if asked, and the journal removed.
+3. The copy is verified, if asked.
 4. A store at DST that may be overwritten is renamed to `DST.replaced`; if the process dies here, the next run puts it
    back.
 5. `DST.partial/` (or the one file made of it) is renamed to DST, and `DST.replaced` is removed.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tessarray.conversion.errors import ConversionError, DestinationExistsError, OptionError
+from tessarray.conversion.journal import begun
 
 STORE_MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
@@ -36,7 +37,8 @@ class Placement:
         if self.replaced.exists() and not self.final.exists():
             self.replaced.rename(self.final)
         self._check(overwrite)
-        kept = resume and self.partial.exists()
+        # Of a folder that has lost its journal, nothing is known: it is begun anew.
+        kept = resume and begun(self.partial)
         self.partial.mkdir(exist_ok=True)
         self._take_lock()
         if not kept:

@@ -22,6 +22,7 @@ from tessarray.conversion.patterns import chosen, matches, patterns
 from tessarray.conversion.pipeline import Block, run
 from tessarray.conversion.placement import Placement
 from tessarray.conversion.progress import Bar, Reporter
+from tessarray.conversion.resumption import confirm, digests
 from tessarray.conversion.size import parse_size
 from tessarray.conversion.sources import open_source
 from tessarray.conversion.verify import compare
@@ -64,11 +65,13 @@ def convert(
     at once (the engine's own threads come on top).
 
     Nothing is at `dst` until the copy is whole. An interrupted run leaves `DST.partial/`; `resume=True` goes on with it
-    if source and settings are the same, and starts anew if there is none. `verify=True` compares every value with the
-    source, bit for bit, before the copy takes its place. With `overwrite`, an old store stays until then.
+    if source and settings are the same, and starts anew if there is none. What the interrupted run stored is read back
+    and copied again where it is not what was written, so that a copy is right after a loss of power, too. A source that
+    is no single file, or whose inode has changed, is read again and compared. `verify=True` compares every value with
+    the source, bit for bit, before the copy takes its place. With `overwrite`, an old store stays until then.
 
     Cost: each block is read and written once; where the source's chunks are larger than `memory` allows a block to be,
-    its chunks are decoded more than once.
+    its chunks are decoded more than once. `resume` decodes once what was stored before.
 
     Raises `SourceNotFoundError`, `FormatError`, `UnsupportedVariableError`, `OptionError`, `LayoutError` (a layout for
     another variable, shape or data type), `DestinationExistsError`, `ResumeError` or `VerificationError`, all of them
@@ -112,7 +115,13 @@ def convert(
             stack.callback(destination.close)
             targets = _targets(source, destination, arrays, chunks, shards, limit, flight, proposed)
             journal = _prepare(
-                placement, destination, groups, targets, settings | source.identity(), going_on
+                placement,
+                destination,
+                groups,
+                targets,
+                settings | _identity(source, targets),
+                source.state(),
+                going_on,
             )
         except BaseException:
             if not going_on:
@@ -121,11 +130,13 @@ def convert(
         stack.callback(journal.close)
         reporter = Reporter(_listener(progress, stack))
         workers = threads or min(os.cpu_count() or 1, 8)
+        if journal.done:
+            confirm(source, destination, journal, _blocks(targets, flight), reporter, workers, flight)
         total, skipped = _copy(source, destination, targets, journal, reporter, workers, flight)
         if verify:
             _verify(source, destination, targets, reporter, workers, flight, total)
-        journal.remove()
         product = destination.finish()
+        journal.close()
         placement.commit(product)
     seconds = time.perf_counter() - started
     return ConversionReport(
@@ -210,21 +221,27 @@ def _proposed(layout: LayoutFile, final: Path, zarr_format: int, verify: bool) -
     return found
 
 
+def _identity(source: Source, targets: list[Target]) -> dict[str, Any]:
+    """What of the source must not change between a run and its resumption."""
+    arrays = {f"array '{t.spec.path}'": f"{t.spec.dtype} of shape {t.spec.shape}" for t in targets}
+    return source.identity() | arrays
+
+
 def _prepare(
     placement: Placement | PackPlacement, destination: Destination, groups: list[GroupSpec], targets: list[Target],
-    settings: dict[str, Any], going_on: bool,
+    settings: dict[str, Any], state: Any, going_on: bool,
 ) -> Journal:  # fmt: skip
     if going_on:
         if not destination.resumable:
             raise OptionError(
                 f"{placement.final}: a {destination.kind} file cannot be resumed; run without resume"
             )
-        journal = Journal.resume(placement.partial, settings)
-        destination.reopen(targets)
+        journal = Journal.resume(placement.partial, settings, state)
+        destination.reopen(groups, targets)
         return journal
     destination.create(groups, targets)
-    # The journal comes last: a partial folder with one has all its metadata.
-    return Journal.start(placement.partial, settings)
+    # The journal comes last: a partial folder with one has had all its metadata.
+    return Journal.start(placement.partial, settings, state)
 
 
 def _blocks(targets: list[Target], memory: int) -> Iterator[Block]:
@@ -241,8 +258,7 @@ def _copy(
 ) -> tuple[int, int]:  # fmt: skip
     """Copy every block that the journal has not; returns bytes in all, and bytes of those that it had."""
     total = sum(target.spec.nbytes for target in targets)
-    had = {(b.target.spec.path, b.number): b.nbytes for b in _blocks(targets, memory)} if journal.done else {}
-    skipped = sum(had.get(key, 0) for key in journal.done)
+    skipped = sum(b.nbytes for b in _blocks(targets, memory) if b.key in journal.done) if journal.done else 0
     reporter.start("copy", total, skipped)
 
     def work(block: Block) -> None:
@@ -250,10 +266,11 @@ def _copy(
         with source.lock:
             values = source.read(path, block.region)
         destination.write(path, block.region, values)
-        journal.finished(path, block.number)
+        if destination.resumable:
+            journal.finished(path, block.number, digests(destination, block.target, block.region, values))
         reporter.advance(block.nbytes, path)
 
-    todo = (b for b in _blocks(targets, memory) if (b.target.spec.path, b.number) not in journal.done)
+    todo = (b for b in _blocks(targets, memory) if b.key not in journal.done)
     run(todo, work, threads, memory)
     return total, skipped
 

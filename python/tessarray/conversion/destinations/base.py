@@ -23,6 +23,11 @@ class Target:
     spec: ArraySpec
     layout: Layout
 
+    @property
+    def lossy(self) -> bool:
+        """Whether values are changed on the way; only lossy layouts have filters."""
+        return bool(self.layout.coding and self.layout.coding.get("filters"))
+
 
 class Destination(Protocol):
     """A store in the making, inside the partial folder."""
@@ -38,8 +43,8 @@ class Destination(Protocol):
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         """Make groups and empty arrays, before any write."""
 
-    def reopen(self, targets: Sequence[Target]) -> None:
-        """Go on with what an interrupted run created; only called if `resumable`."""
+    def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Go on with what an interrupted run created, making anew what of it is lost; only called if `resumable`."""
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
         """Store one block."""

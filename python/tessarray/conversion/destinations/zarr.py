@@ -103,11 +103,19 @@ class ZarrDestination:
             **options,
         )
 
-    def reopen(self, targets: Sequence[Target]) -> None:
-        for target in targets:
-            path = target.spec.path
-            self._arrays[path] = tessarray.open_array(self._target, path=path, mode="r+")
-        self._grouped = bool(targets) and targets[0].spec.path != ""
+    def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        final, self._target = self._target, tessarray.MemoryStore()
+        self.create(groups, targets)
+        made, self._target = self._target, final
+        self._store.mkdir(exist_ok=True)
+        store = tessarray.LocalStore(self._store)
+        for key, _ in made.list():
+            document = made.get(key)
+            if document is not None and store.get(key) != document:
+                store.put(key, document)
+        store.leftovers(remove=True)
+        for path in self._arrays:
+            self._arrays[path] = tessarray.open_array(self._target, path=path or None, mode="r+")
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
         self._arrays[path][region if region else ...] = values
