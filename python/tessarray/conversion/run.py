@@ -12,11 +12,11 @@ from typing import Any, Literal
 from tessarray.conversion.blocks import block_extents, region_bytes, regions
 from tessarray.conversion.destinations import Destination, open_destination
 from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, Target
-from tessarray.conversion.errors import OptionError, UnsupportedVariableError
+from tessarray.conversion.errors import FormatError, OptionError, UnsupportedVariableError
 from tessarray.conversion.journal import Journal
 from tessarray.conversion.layout import Choice, choose
 from tessarray.conversion.layout_file import LayoutFile, VariableLayout, read_layout
-from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Source
+from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Skipped, Source
 from tessarray.conversion.pack_placement import PackPlacement, leads_into_a_pack
 from tessarray.conversion.patterns import chosen, matches, patterns
 from tessarray.conversion.pipeline import Block, run
@@ -47,6 +47,8 @@ def convert(
     progress: bool | Callable[[Progress], Any] = False,
     threads: int | None = None,
     zarr_format: Literal[2, 3] = 3,
+    on_error: Literal["skip", "fail"] = "skip",
+    follow_external: bool = False,
 ) -> ConversionReport:
     """Copy a file or a set of arrays into a store, block by block, and say what was done.
 
@@ -64,6 +66,11 @@ def convert(
     a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are at work
     at once (the engine's own threads come on top).
 
+    An object of the source that has no form here (a type that no array has, a filter that is not installed) is left
+    out and listed in the report's `skipped`; with `on_error="fail"` it is an error instead. It is an error, too, if
+    nothing else is left or if `include` names it; damage always is one. `follow_external=True` reads what an HDF5 file
+    has in other files, by external links, external storage and virtual data sets: only for files that you trust.
+
     Nothing is at `dst` until the copy is whole. An interrupted run leaves `DST.partial/`; `resume=True` goes on with it
     if source and settings are the same, and starts anew if there is none. What the interrupted run stored is read back
     and copied again where it is not what was written, so that a copy is right after a loss of power, too. A source that
@@ -79,6 +86,8 @@ def convert(
     """
     started = time.perf_counter()
     limit = parse_size(memory)
+    if on_error not in ("skip", "fail"):
+        raise OptionError(f"on_error: expected 'skip' or 'fail', found {on_error!r}")
     if limit < MINIMUM_MEMORY:
         raise OptionError(f"memory: expected {MINIMUM_MEMORY >> 20} MiB or more, found {limit} bytes")
     final = Path(dst).expanduser()
@@ -93,12 +102,12 @@ def convert(
     if proposed is not None:
         settings["layout"] = {"variable": proposed.variable, **proposed.document}
     with contextlib.ExitStack() as stack:
-        source = open_source(src)
+        source = open_source(src, follow_external)
         stack.callback(source.close)
         _refuse_itself(source, final)
         # What the reader keeps is part of the limit.
         flight = limit - source.keep(limit // 4)
-        groups, arrays = _selected(source, patterns(include), patterns(exclude))
+        groups, arrays, skipped = _selected(source, patterns(include), patterns(exclude), on_error)
         placement: Placement | PackPlacement = (
             PackPlacement(final) if leads_into_a_pack(final) else Placement(final)
         )
@@ -113,7 +122,8 @@ def convert(
                 # What cannot be gone on with is not left lying about.
                 stack.callback(placement.discard)
             stack.callback(destination.close)
-            targets = _targets(source, destination, arrays, chunks, shards, limit, flight, proposed)
+            arrays = _storable(source, destination, arrays, skipped, on_error)
+            targets = _targets(source, arrays, chunks, shards, limit, flight, proposed, destination.sharding)
             journal = _prepare(
                 placement,
                 destination,
@@ -132,7 +142,7 @@ def convert(
         workers = threads or min(os.cpu_count() or 1, 8)
         if journal.done:
             confirm(source, destination, journal, _blocks(targets, flight), reporter, workers, flight)
-        total, skipped = _copy(source, destination, targets, journal, reporter, workers, flight)
+        total, resumed = _copy(source, destination, targets, journal, reporter, workers, flight)
         if verify:
             _verify(source, destination, targets, reporter, workers, flight, total)
         product = destination.finish()
@@ -141,8 +151,9 @@ def convert(
     seconds = time.perf_counter() - started
     return ConversionReport(
         source=source.label, destination=str(final), format=source.kind, arrays=len(targets), groups=len(groups),
-        bytes=total, stored=placement.stored(), seconds=seconds, rate=(total - skipped) / max(seconds, 1e-9),
-        verified=verify, resumed_bytes=skipped, warnings=tuple(source.warnings),
+        bytes=total, stored=placement.stored(), seconds=seconds, rate=(total - resumed) / max(seconds, 1e-9),
+        verified=verify, resumed_bytes=resumed, warnings=tuple(source.warnings),
+        skipped=tuple(skipped),
     )  # fmt: skip
 
 
@@ -162,44 +173,78 @@ def _refuse_itself(source: Source, final: Path) -> None:
 
 
 def _selected(
-    source: Source, include: list[str] | None, exclude: list[str] | None
-) -> tuple[list[GroupSpec], list[ArraySpec]]:
-    """The arrays asked for, and the groups that hold them (all groups if none is left out)."""
+    source: Source, include: list[str] | None, exclude: list[str] | None, on_error: str
+) -> tuple[list[GroupSpec], list[ArraySpec], list[Skipped]]:
+    """The arrays asked for, the groups that hold them (all groups if none is left out), and what cannot be had."""
     arrays = list(source.arrays())
+    known = [*(spec.path for spec in arrays), *(one.path for one in source.skipped)]
     for pattern in [*(include or []), *(exclude or [])]:
-        if not any(matches(spec.path, [pattern]) for spec in arrays):
-            names = ", ".join(sorted(spec.path for spec in arrays)[:20])
-            raise OptionError(f"{source.label}: no variable is named '{pattern}'; there are {names}")
+        if not any(matches(path, [pattern]) for path in known):
+            raise OptionError(f"{source.label}: no variable is named '{pattern}'; {_there_are(known)}")
     kept = [spec for spec in arrays if chosen(spec.path, include, exclude)]
+    if arrays and not kept:
+        raise OptionError(f"{source.label}: include and exclude leave no variable; {_there_are(known)}")
+    skipped = [one for one in source.skipped if chosen(one.path, include, exclude)]
+    for one in skipped:
+        if one.damaged:
+            raise FormatError(f"{source.label}: '{one.path}': {one.reason}; leave it out with exclude")
+        if on_error == "fail" or one.path in (include or []) or not kept:
+            raise UnsupportedVariableError(_left_out(source, one))
     groups = list(source.groups())
     if include is not None:
         groups = [g for g in groups if g.path == "" or any(s.path.startswith(f"{g.path}/") for s in kept)]
-    return groups, kept
+    return groups, kept, skipped
+
+
+def _there_are(paths: list[str]) -> str:
+    """What a source has, for people."""
+    named = sorted(path for path in paths if path)
+    if not named:
+        return "there is one array, without a name" if paths else "there is no variable"
+    more = f" and {len(named) - 20} more" if len(named) > 20 else ""
+    return f"there are {', '.join(named[:20])}{more}" if len(named) > 1 else f"there is {named[0]}"
+
+
+def _left_out(source: Source, one: Skipped) -> str:
+    name = f"variable '{one.path}'" if one.path else "its array"
+    return f"{source.label}: {name}: {one.reason}; leave it out with exclude, or with on_error='skip'"
+
+
+def _storable(
+    source: Source, destination: Destination, arrays: list[ArraySpec], skipped: list[Skipped], on_error: str
+) -> list[ArraySpec]:
+    """The arrays that a destination can hold; the others are added to what is skipped."""
+    kept = []
+    for spec in arrays:
+        try:
+            source.warnings.extend(f"{spec.path}: {lost}" for lost in destination.check(spec))
+            kept.append(spec)
+        except UnsupportedVariableError as error:
+            skipped.append(Skipped(spec.path, str(error)))
+            if on_error == "fail" or len(arrays) == 1:
+                raise UnsupportedVariableError(_left_out(source, skipped[-1])) from None
+    if arrays and not kept:
+        raise UnsupportedVariableError(_left_out(source, skipped[-1]))
+    return kept
 
 
 def _targets(
     source: Source,
-    destination: Destination,
     arrays: list[ArraySpec],
     chunks: Choice,
     shards: Choice,
     memory: int,
     flight: int,
     proposed: VariableLayout | None,
+    sharding: bool,
 ) -> list[Target]:
     targets = []
     own = None if proposed is None else proposed.find(arrays, source.label)
     for spec in arrays:
-        try:
-            source.warnings.extend(f"{spec.path}: {lost}" for lost in destination.check(spec))
-        except UnsupportedVariableError as error:
-            raise UnsupportedVariableError(
-                f"{source.label}: variable '{spec.path}' has {error}; leave it out with exclude"
-            ) from None
         if proposed is not None and spec is own:
             layout = proposed.layout
         else:
-            layout = choose(spec, chunks, shards, memory, destination.sharding)
+            layout = choose(spec, chunks, shards, memory, sharding)
         block_extents(spec, layout.unit, flight)
         targets.append(Target(spec, layout))
     return targets

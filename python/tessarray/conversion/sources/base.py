@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tessarray.conversion.errors import FormatError
-from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region, Skipped
 
 # The netCDF and HDF5 C libraries are not safe to call from two threads, whatever the file.
 LIBRARY_LOCK: AbstractContextManager[Any] = threading.RLock()
@@ -26,6 +26,7 @@ class BaseSource:
     def __init__(self, label: str) -> None:
         self.label = label
         self.warnings: list[str] = []
+        self.skipped: list[Skipped] = []
 
     def groups(self) -> Sequence[GroupSpec]:
         raise NotImplementedError
