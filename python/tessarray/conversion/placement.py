@@ -29,11 +29,11 @@ class Placement:
         self.partial = destination.with_name(destination.name + ".partial")
         self.replaced = destination.with_name(destination.name + ".replaced")
         self._lock: IO[bytes] | None = None
+        self._made: list[Path] = []
 
     def begin(self, overwrite: bool, resume: bool) -> bool:
         """Steps 1: check, lock, make or keep the partial folder. True if there is one to go on with."""
-        if not self.final.parent.is_dir():
-            raise OptionError(f"{self.final}: the folder {self.final.parent} does not exist")
+        self._made = make_folders(self.final)
         if self.replaced.exists() and not self.final.exists():
             self.replaced.rename(self.final)
         self._check(overwrite)
@@ -91,6 +91,25 @@ class Placement:
         if self._lock is not None:
             self.release()
             remove(self.partial)
+        remove_folders(self._made)
+
+
+def make_folders(final: Path) -> list[Path]:
+    """Make the folders above a destination; returns those that were not there. Raises `OptionError`."""
+    parent = final.parent
+    missing = [folder for folder in (parent, *parent.parents) if not folder.exists()]
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"{final}: the folder {parent} cannot be made: {error.strerror}") from error
+    return missing
+
+
+def remove_folders(made: list[Path]) -> None:
+    """Remove folders that were made for nothing, as long as they are empty."""
+    with contextlib.suppress(OSError):
+        for folder in made:
+            folder.rmdir()
 
 
 def remove(path: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from tessarray.conversion.blocks import block_extents, region_bytes, regions
 from tessarray.conversion.destinations import Destination, open_destination
-from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, Target
+from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, WRITTEN, Target, require_format
 from tessarray.conversion.errors import FormatError, OptionError, UnsupportedVariableError
 from tessarray.conversion.journal import Journal
-from tessarray.conversion.layout import Choice, choose
+from tessarray.conversion.layout import Choice, check_choices, choose
 from tessarray.conversion.layout_file import LayoutFile, VariableLayout, read_layout
 from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Skipped, Source
 from tessarray.conversion.pack_placement import PackPlacement, leads_into_a_pack
@@ -25,6 +25,7 @@ from tessarray.conversion.progress import Bar, Reporter
 from tessarray.conversion.resumption import confirm, digests
 from tessarray.conversion.size import parse_size
 from tessarray.conversion.sources import open_source
+from tessarray.conversion.space import names_a_full_disk
 from tessarray.conversion.verify import compare
 
 MINIMUM_MEMORY = 8 << 20
@@ -54,17 +55,19 @@ def convert(
 
     `src` is a path (netCDF-3, netCDF-4, HDF5, Zarr v2 or v3 in a folder or a zip, `.npy`, `.npz`, TIFF, or what xarray
     opens), an `xarray.Dataset`, an open array or group, or a mapping of names to arrays. `dst` is a folder; a name that
-    ends in `.zip` makes a zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction.
-    Groups, attributes, dimension names, fill values and packed values are kept as stored, so that xarray decodes the
-    copy as it does the source.
+    ends in `.zip` makes a zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction. A
+    name that ends as another format does (`.tif`, `.npy`, `.h5`) is an error. Folders above `dst` are made. Groups,
+    attributes, dimension names, fill values and packed values are kept as stored, so that xarray decodes the copy as it
+    does the source.
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
-    `shards=None` stores each chunk by itself. `compressors` is as in `create_array`. `layout` is a layout file of
-    `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards, codecs,
-    checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a number).
-    `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on stderr;
-    a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are at work
-    at once (the engine's own threads come on top).
+    `shards=None` stores each chunk by itself. Extents are used for arrays of as many dimensions; those that fit no
+    array are an error, as is a name that no dimension has. `compressors` is as in `create_array`. `layout` is a layout
+    file of `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards,
+    codecs, checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a
+    number). `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on
+    stderr; a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are
+    at work at once (the engine's own threads come on top).
 
     An object of the source that has no form here (a type that no array has, a filter that is not installed) is left
     out and listed in the report's `skipped`; with `on_error="fail"` it is an error instead. It is an error, too, if
@@ -81,8 +84,8 @@ def convert(
     its chunks are decoded more than once. `resume` decodes once what was stored before.
 
     Raises `SourceNotFoundError`, `FormatError`, `UnsupportedVariableError`, `OptionError`, `LayoutError` (a layout for
-    another variable, shape or data type), `DestinationExistsError`, `ResumeError` or `VerificationError`, all of them
-    `ConversionError`.
+    another variable, shape or data type), `DestinationExistsError`, `NoSpaceError`, `ResumeError` or
+    `VerificationError`, all of them `ConversionError`.
     """
     started = time.perf_counter()
     limit = parse_size(memory)
@@ -91,6 +94,8 @@ def convert(
     if limit < MINIMUM_MEMORY:
         raise OptionError(f"memory: expected {MINIMUM_MEMORY >> 20} MiB or more, found {limit} bytes")
     final = Path(dst).expanduser()
+    if not leads_into_a_pack(final):
+        require_format(final, WRITTEN)
     proposed = None if layout is None else _proposed(layout, final, zarr_format, verify)
     settings: dict[str, Any] = {
         "chunks": chunks,
@@ -124,6 +129,7 @@ def convert(
             stack.callback(destination.close)
             arrays = _storable(source, destination, arrays, skipped, on_error)
             targets = _targets(source, arrays, chunks, shards, limit, flight, proposed, destination.sharding)
+            check_choices(source.label, [t.spec for t in targets if t.layout.coding is None], chunks, shards)
             journal = _prepare(
                 placement,
                 destination,
@@ -140,6 +146,9 @@ def convert(
         stack.callback(journal.close)
         reporter = Reporter(_listener(progress, stack))
         workers = threads or min(os.cpu_count() or 1, 8)
+        stack.enter_context(
+            names_a_full_disk(final, placement.partial, reporter.remaining, destination.resumable)
+        )
         if journal.done:
             confirm(source, destination, journal, _blocks(targets, flight), reporter, workers, flight)
         total, resumed = _copy(source, destination, targets, journal, reporter, workers, flight)
