@@ -62,7 +62,7 @@ WRONG = {
     "unknown variable": ("convert in.npy a.zarr --include wind", "wind"),
     "destination exists": ("convert in.npy cube.zarr", "cube.zarr", "already exists"),
     "destination of a copy exists": ("copy cube.zarr empty", "empty", "already exists"),
-    "destination without folder": ("convert in.npy no/such/a.zarr", "no/such"),
+    "destination below a file": ("convert in.npy in.npy/such/a.zarr", "in.npy"),
     "copy into itself": ("copy cube.zarr cube.zarr/a", "same"),
     "unknown demo size": ("demo --size vast --out a", "vast", "small"),
     "apply alone": ("check cube.zarr --apply", "--repair"),

@@ -63,9 +63,11 @@ def in_the_middle(source, target):
     process = subprocess.Popen(
         slowly(source, target), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    journal = target.with_name(target.name + ".partial") / JOURNAL
+    partial = target.with_name(target.name + ".partial")
+    # netCDF-4 cannot be resumed, so that its blocks are not listed.
+    journal, lines = (partial / "store.nc", 0) if target.suffix == ".nc" else (partial / JOURNAL, 4)
     deadline = time.monotonic() + 60
-    while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
+    while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -235,7 +237,8 @@ def test_a_damaged_netcdf_or_hdf5_file_is_a_format_error_and_leaves_nothing(tmp_
         (VALUES, {"memory": "many"}, OptionError, "512MiB"),
         (VALUES, {"include": "b"}, OptionError, "no variable is named 'b'"),
         (np.array([{}], object), {}, FormatError, "npy"),
-        (np.zeros(3, [("a", "i4"), ("b", "f8")]), {}, UnsupportedVariableError, "exclude"),
+        (np.zeros(3, [("a", "i4", (2,))]), {}, UnsupportedVariableError, "arrays as fields; leave it out with exclude"),
+        (np.zeros(3, np.longdouble), {}, UnsupportedVariableError, "float128, which Zarr has not"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_converted_is_refused_in_words_and_leaves_nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,15 @@ app.add_typer(tune, name="tune")
 Store = Annotated[
     str, typer.Argument(metavar="STORE[:ARRAY]", help="A store: folder or .zip, and a path in it.")
 ]
+
+
+class OnError(enum.Enum):
+    """What becomes of a conversion with an object that cannot be converted."""
+
+    skip = "skip"
+    fail = "fail"
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
@@ -62,6 +72,12 @@ def convert(
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Blocks at work at once.")] = None,
     zarr_format: Annotated[int, typer.Option(min=2, max=3, help="Zarr 3 or 2.")] = 3,
+    on_error: Annotated[
+        OnError, typer.Option(help="An object that has no form in DST: left out and listed, or an error.")
+    ] = OnError.skip,
+    follow_external: Annotated[
+        bool, typer.Option("--follow-external", help="Read other files that an HDF5 file names.")
+    ] = False,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="Draw no bar.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +86,7 @@ def convert(
     command.run(
         src, dst, chunks=chunks, shards=shards, codec=codec, layout=layout, memory=memory, resume=resume, verify=verify,
         overwrite=overwrite, include=include, exclude=exclude, threads=threads, zarr_format=zarr_format,
-        progress=not no_progress, as_json=as_json,
+        on_error=on_error.value, follow_external=follow_external, progress=not no_progress, as_json=as_json,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from tessarray.conversion.size import format_size
 def run(
     src: str, dst: Path, *, chunks: str, shards: str, codec: str, layout: Path | None, memory: str, resume: bool,
     verify: bool, overwrite: bool, include: list[str] | None, exclude: list[str] | None, threads: int | None,
-    zarr_format: int, progress: bool, as_json: bool,
+    zarr_format: int, on_error: str, follow_external: bool, progress: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Convert, then say what was done."""
     from tessarray.conversion import convert
@@ -38,6 +38,8 @@ def run(
             progress=progress and sys.stderr.isatty(),
             threads=threads,
             zarr_format=2 if zarr_format == 2 else 3,
+            on_error="fail" if on_error == "fail" else "skip",
+            follow_external=follow_external,
         )
     except KeyboardInterrupt:
         partial = dst.with_name(dst.name + ".partial")
@@ -68,6 +70,8 @@ def show(report: ConversionReport) -> None:
         )
         + (", [green]every value verified[/]" if report.verified else "")
     )
+    for one in report.skipped:
+        out.print(f"[bold red]left out[/] {one.path}: {one.reason}")
     notes: dict[str, list[str]] = {}
     for warning in report.warnings:
         name, _, text = warning.partition(": ")

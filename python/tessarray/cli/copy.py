@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from tessarray.cli.output import console
+from tessarray.conversion.destinations.base import STORE_SUFFIXES, require_format
 from tessarray.conversion.errors import FormatError, OptionError, SourceNotFoundError
 from tessarray.conversion.placement import STORE_MARKS, Placement
 from tessarray.conversion.size import format_size
@@ -22,6 +23,7 @@ def run(src: Path, dst: Path, overwrite: bool) -> None:
     here, there = src.resolve(), dst.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise OptionError(f"{dst}: source and destination are the same, or one lies in the other")
+    require_format(dst, "a folder (.zarr, .pack, or no suffix) or .zip", STORE_SUFFIXES)
     placement = Placement(dst)
     placement.begin(overwrite, resume=False)
     product = placement.partial / "store"

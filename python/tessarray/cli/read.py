@@ -10,11 +10,16 @@ import numpy as np
 from tessarray.cli.address import open_array
 from tessarray.cli.output import console, print_json
 from tessarray.cli.selection import parse_selection
+from tessarray.conversion.destinations.base import require_format
+from tessarray.conversion.placement import make_folders
 
 
 def run(address: str, selection: str, out: Path | None, stats: bool, as_json: bool) -> None:
     """Read a selection and print, write or summarise it."""
     index = parse_selection(selection)
+    if out is not None:
+        require_format(out, ".npy", (".npy",))
+        make_folders(out)
     array = open_array(address)
     values = np.asarray(_take(array, index))
     if out is not None:

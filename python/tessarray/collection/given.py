@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tessarray.conversion.attributes import encode_fill, notes_of, to_json
+from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import Source
 from tessarray.conversion.sources import open_source
 from tessarray.dtypes import of_data
@@ -69,6 +70,11 @@ def of_source(
 ) -> Given:
     """All that a source has, or the variables to `keep`, read into memory."""
     specs = [spec for spec in source.arrays() if keep is None or keep(spec.path)]
+    for one in source.skipped:
+        if keep is None or keep(one.path):
+            if one.damaged:
+                raise FormatError(f"{source.label}: '{one.path}': {one.reason}; leave it out with exclude")
+            source.warnings.append(f"{one.path}: left out: {one.reason}")
     groups = {group.path: group for group in source.groups()}
     variables = {}
     for spec in specs:

@@ -33,6 +33,10 @@ class DestinationExistsError(ConversionError, FileExistsError):
     """Something is at the destination, and `overwrite` was not asked for (or would remove what is no array store)."""
 
 
+class NoSpaceError(ConversionError, OSError):
+    """The disk of the destination is full; `errno` is `errno.ENOSPC`."""
+
+
 class ResumeError(ConversionError, ValueError):
     """The unfinished copy was made from another source, or with other settings."""
 

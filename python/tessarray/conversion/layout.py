@@ -107,6 +107,41 @@ def _explicit(choice: Choice, spec: ArraySpec, auto: Extents, what: str) -> Exte
     return tuple(n if part == -1 else part for part, n in zip(extents, map(_whole, spec.shape), strict=True))
 
 
+def check_choices(source: str, specs: Sequence[ArraySpec], chunks: Choice, shards: Choice) -> None:
+    """Refuse chunks and shards that fit no array, and names that no dimension has. Raises `OptionError`."""
+    for what, choice, words in (("chunks", chunks, ("auto", "source")), ("shards", shards, ("auto", "none"))):
+        if isinstance(choice, str):
+            if choice not in words:
+                raise OptionError(f"{what}: expected {words[0]}, {words[1]} or extents, found '{choice}'")
+        elif isinstance(choice, Mapping):
+            known = sorted({name for spec in specs for name in spec.dims or ()})
+            unknown = [str(name) for name in choice if name not in known]
+            if unknown:
+                there = (
+                    f"there are {', '.join(known)}" if known else "its dimensions have no names: give extents"
+                )
+                raise OptionError(f"{what}: {source} has no dimension '{unknown[0]}'; {there}")
+        elif choice is not None and not isinstance(choice, int):
+            ranks = {len(spec.shape) for spec in specs}
+            if specs and len(choice) not in ranks:
+                arrays = ", ".join(_shown(spec) for spec in specs[:10]) + (", ..." if len(specs) > 10 else "")
+                raise OptionError(
+                    f"{what}: {tuple(choice)} fits no array of {source}: expected {_any_of(ranks)} extents, found "
+                    f"{len(choice)}; there are {arrays}"
+                )
+
+
+def _any_of(ranks: set[int]) -> str:
+    return " or ".join(str(rank) for rank in sorted(ranks))
+
+
+def _shown(spec: ArraySpec) -> str:
+    """An array with its dimensions: `wind (time=7, y=13)`."""
+    names = spec.dims or ("",) * len(spec.shape)
+    extents = ", ".join(f"{name}={n}" if name else str(n) for name, n in zip(names, spec.shape, strict=True))
+    return f"{spec.path} ({extents})".strip()
+
+
 def _whole(extent: int) -> int:
     return max(extent, 1)
 

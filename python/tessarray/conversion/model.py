@@ -46,6 +46,15 @@ class ArraySpec:
 
 
 @dataclass(frozen=True)
+class Skipped:
+    """An object of a source that cannot be converted, and why. damaged: it should be readable and is not."""
+
+    path: str
+    reason: str
+    damaged: bool = False
+
+
+@dataclass(frozen=True)
 class GroupSpec:
     """One group of a source. `unlimited` are dimensions of it that can grow in formats that tell them apart."""
 
@@ -61,6 +70,8 @@ class Source(Protocol):
     kind: str
     lock: AbstractContextManager[Any]
     warnings: list[str]
+    # Complete once `arrays` was called.
+    skipped: list[Skipped]
 
     def groups(self) -> Sequence[GroupSpec]:
         """Every group, parents first; none if the source is one bare array."""
@@ -77,13 +88,16 @@ class Source(Protocol):
     def identity(self) -> dict[str, Any]:
         """What must not change between a run and its resumption, JSON-ready."""
 
+    def state(self) -> Any:
+        """What is another one, JSON-ready, whenever values may have changed since; None where nothing tells."""
+
     def close(self) -> None:
         """Give files back."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a conversion stands. `phase` is "copy" or "verify"; bytes are of raw values."""
+    """Where a conversion stands. `phase` is "resume", "copy" or "verify"; bytes are of raw values."""
 
     phase: str
     done: int
@@ -93,7 +107,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class ConversionReport:
-    """What a conversion did. Bytes are of raw values; `stored` is what lies at the destination; `rate` is bytes/s."""
+    """What a conversion did. Bytes are of raw values; `stored` is what lies at the destination; `rate` is bytes/s.
+
+    `skipped` are the objects of the source that are not in the copy, each with the reason; `warnings` is what of the
+    others was not kept.
+    """
 
     source: str
     destination: str
@@ -107,3 +125,4 @@ class ConversionReport:
     verified: bool
     resumed_bytes: int = 0
     warnings: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import tessarray
 from tessarray.conversion.destinations.zarr import ZarrDestination
 from tessarray.conversion.errors import DestinationExistsError, OptionError
+from tessarray.conversion.placement import make_folders
 from tessarray.stores import PrefixStore, Store, pack_of
 
 SUFFIX = ".pack"
@@ -39,8 +40,7 @@ class PackPlacement:
         if resume:
             raise OptionError(f"{self.final}: a transaction cannot be resumed; run without resume")
         if pack_of(self._folder) is None:
-            if not self.final.parent.is_dir():
-                raise OptionError(f"{self.final}: the folder {self.final.parent} does not exist")
+            make_folders(self.final)
             tessarray.create_pack(self._folder)
         pack = tessarray.open_pack(self._folder)
         self._transaction = pack.transaction(f"convert to /{self._inner}")

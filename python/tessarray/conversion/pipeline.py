@@ -22,6 +22,11 @@ class Block:
     region: Region
     nbytes: int
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """What the journal calls it."""
+        return self.target.spec.path, self.number
+
 
 class Budget:
     """Bytes in flight. What is larger than the whole budget passes alone, so that nothing waits for ever."""

@@ -2,7 +2,7 @@
 
 1. `DST.partial/` is made, and locked for this process. Without `resume` an old one is removed first.
 2. Everything is written into it, with the journal.
-3. The copy is verified, if asked, and the journal removed.
+3. The copy is verified, if asked.
 4. A store at DST that may be overwritten is renamed to `DST.replaced`; if the process dies here, the next run puts it
    back.
 5. `DST.partial/` (or the one file made of it) is renamed to DST, and `DST.replaced` is removed.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tessarray.conversion.errors import ConversionError, DestinationExistsError, OptionError
+from tessarray.conversion.journal import begun
 
 STORE_MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
@@ -28,15 +29,16 @@ class Placement:
         self.partial = destination.with_name(destination.name + ".partial")
         self.replaced = destination.with_name(destination.name + ".replaced")
         self._lock: IO[bytes] | None = None
+        self._made: list[Path] = []
 
     def begin(self, overwrite: bool, resume: bool) -> bool:
         """Steps 1: check, lock, make or keep the partial folder. True if there is one to go on with."""
-        if not self.final.parent.is_dir():
-            raise OptionError(f"{self.final}: the folder {self.final.parent} does not exist")
+        self._made = make_folders(self.final)
         if self.replaced.exists() and not self.final.exists():
             self.replaced.rename(self.final)
         self._check(overwrite)
-        kept = resume and self.partial.exists()
+        # Of a folder that has lost its journal, nothing is known: it is begun anew.
+        kept = resume and begun(self.partial)
         self.partial.mkdir(exist_ok=True)
         self._take_lock()
         if not kept:
@@ -89,6 +91,25 @@ class Placement:
         if self._lock is not None:
             self.release()
             remove(self.partial)
+        remove_folders(self._made)
+
+
+def make_folders(final: Path) -> list[Path]:
+    """Make the folders above a destination; returns those that were not there. Raises `OptionError`."""
+    parent = final.parent
+    missing = [folder for folder in (parent, *parent.parents) if not folder.exists()]
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"{final}: the folder {parent} cannot be made: {error.strerror}") from error
+    return missing
+
+
+def remove_folders(made: list[Path]) -> None:
+    """Remove folders that were made for nothing, as long as they are empty."""
+    with contextlib.suppress(OSError):
+        for folder in made:
+            folder.rmdir()
 
 
 def remove(path: Path) -> None:

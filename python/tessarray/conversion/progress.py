@@ -32,6 +32,10 @@ class Reporter:
             state = self._state
             self._tell(Progress(state.phase, state.done + nbytes, state.total, array))
 
+    def remaining(self) -> int:
+        """Bytes of the phase that are not done."""
+        return self._state.total - self._state.done
+
     def _tell(self, state: Progress) -> None:
         self._state = state
         if self._listener is not None:

@@ -11,19 +11,21 @@ from typing import Any, Literal
 
 from tessarray.conversion.blocks import block_extents, region_bytes, regions
 from tessarray.conversion.destinations import Destination, open_destination
-from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, Target
-from tessarray.conversion.errors import OptionError, UnsupportedVariableError
+from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, WRITTEN, Target, require_format
+from tessarray.conversion.errors import FormatError, OptionError, UnsupportedVariableError
 from tessarray.conversion.journal import Journal
-from tessarray.conversion.layout import Choice, choose
+from tessarray.conversion.layout import Choice, check_choices, choose
 from tessarray.conversion.layout_file import LayoutFile, VariableLayout, read_layout
-from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Source
+from tessarray.conversion.model import ArraySpec, ConversionReport, GroupSpec, Progress, Skipped, Source
 from tessarray.conversion.pack_placement import PackPlacement, leads_into_a_pack
 from tessarray.conversion.patterns import chosen, matches, patterns
 from tessarray.conversion.pipeline import Block, run
 from tessarray.conversion.placement import Placement
 from tessarray.conversion.progress import Bar, Reporter
+from tessarray.conversion.resumption import confirm, digests
 from tessarray.conversion.size import parse_size
 from tessarray.conversion.sources import open_source
+from tessarray.conversion.space import names_a_full_disk
 from tessarray.conversion.verify import compare
 
 MINIMUM_MEMORY = 8 << 20
@@ -46,39 +48,54 @@ def convert(
     progress: bool | Callable[[Progress], Any] = False,
     threads: int | None = None,
     zarr_format: Literal[2, 3] = 3,
+    on_error: Literal["skip", "fail"] = "skip",
+    follow_external: bool = False,
 ) -> ConversionReport:
     """Copy a file or a set of arrays into a store, block by block, and say what was done.
 
     `src` is a path (netCDF-3, netCDF-4, HDF5, Zarr v2 or v3 in a folder or a zip, `.npy`, `.npz`, TIFF, or what xarray
     opens), an `xarray.Dataset`, an open array or group, or a mapping of names to arrays. `dst` is a folder; a name that
-    ends in `.zip` makes a zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction.
-    Groups, attributes, dimension names, fill values and packed values are kept as stored, so that xarray decodes the
-    copy as it does the source.
+    ends in `.zip` makes a zip, `.nc` makes netCDF-4; a pack, or a path in one, takes the copy as one transaction. A
+    name that ends as another format does (`.tif`, `.npy`, `.h5`) is an error. Folders above `dst` are made. Groups,
+    attributes, dimension names, fill values and packed values are kept as stored, so that xarray decodes the copy as it
+    does the source.
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
-    `shards=None` stores each chunk by itself. `compressors` is as in `create_array`. `layout` is a layout file of
-    `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards, codecs,
-    checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a number).
-    `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on stderr;
-    a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are at work
-    at once (the engine's own threads come on top).
+    `shards=None` stores each chunk by itself. Extents are used for arrays of as many dimensions; those that fit no
+    array are an error, as is a name that no dimension has. `compressors` is as in `create_array`. `layout` is a layout
+    file of `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards,
+    codecs, checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a
+    number). `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on
+    stderr; a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are
+    at work at once (the engine's own threads come on top).
+
+    An object of the source that has no form here (a type that no array has, a filter that is not installed) is left
+    out and listed in the report's `skipped`; with `on_error="fail"` it is an error instead. It is an error, too, if
+    nothing else is left or if `include` names it; damage always is one. `follow_external=True` reads what an HDF5 file
+    has in other files, by external links, external storage and virtual data sets: only for files that you trust.
 
     Nothing is at `dst` until the copy is whole. An interrupted run leaves `DST.partial/`; `resume=True` goes on with it
-    if source and settings are the same, and starts anew if there is none. `verify=True` compares every value with the
-    source, bit for bit, before the copy takes its place. With `overwrite`, an old store stays until then.
+    if source and settings are the same, and starts anew if there is none. What the interrupted run stored is read back
+    and copied again where it is not what was written, so that a copy is right after a loss of power, too. A source that
+    is no single file, or whose inode has changed, is read again and compared. `verify=True` compares every value with
+    the source, bit for bit, before the copy takes its place. With `overwrite`, an old store stays until then.
 
     Cost: each block is read and written once; where the source's chunks are larger than `memory` allows a block to be,
-    its chunks are decoded more than once.
+    its chunks are decoded more than once. `resume` decodes once what was stored before.
 
     Raises `SourceNotFoundError`, `FormatError`, `UnsupportedVariableError`, `OptionError`, `LayoutError` (a layout for
-    another variable, shape or data type), `DestinationExistsError`, `ResumeError` or `VerificationError`, all of them
-    `ConversionError`.
+    another variable, shape or data type), `DestinationExistsError`, `NoSpaceError`, `ResumeError` or
+    `VerificationError`, all of them `ConversionError`.
     """
     started = time.perf_counter()
     limit = parse_size(memory)
+    if on_error not in ("skip", "fail"):
+        raise OptionError(f"on_error: expected 'skip' or 'fail', found {on_error!r}")
     if limit < MINIMUM_MEMORY:
         raise OptionError(f"memory: expected {MINIMUM_MEMORY >> 20} MiB or more, found {limit} bytes")
     final = Path(dst).expanduser()
+    if not leads_into_a_pack(final):
+        require_format(final, WRITTEN)
     proposed = None if layout is None else _proposed(layout, final, zarr_format, verify)
     settings: dict[str, Any] = {
         "chunks": chunks,
@@ -90,12 +107,12 @@ def convert(
     if proposed is not None:
         settings["layout"] = {"variable": proposed.variable, **proposed.document}
     with contextlib.ExitStack() as stack:
-        source = open_source(src)
+        source = open_source(src, follow_external)
         stack.callback(source.close)
         _refuse_itself(source, final)
         # What the reader keeps is part of the limit.
         flight = limit - source.keep(limit // 4)
-        groups, arrays = _selected(source, patterns(include), patterns(exclude))
+        groups, arrays, skipped = _selected(source, patterns(include), patterns(exclude), on_error)
         placement: Placement | PackPlacement = (
             PackPlacement(final) if leads_into_a_pack(final) else Placement(final)
         )
@@ -110,9 +127,17 @@ def convert(
                 # What cannot be gone on with is not left lying about.
                 stack.callback(placement.discard)
             stack.callback(destination.close)
-            targets = _targets(source, destination, arrays, chunks, shards, limit, flight, proposed)
+            arrays = _storable(source, destination, arrays, skipped, on_error)
+            targets = _targets(source, arrays, chunks, shards, limit, flight, proposed, destination.sharding)
+            check_choices(source.label, [t.spec for t in targets if t.layout.coding is None], chunks, shards)
             journal = _prepare(
-                placement, destination, groups, targets, settings | source.identity(), going_on
+                placement,
+                destination,
+                groups,
+                targets,
+                settings | _identity(source, targets),
+                source.state(),
+                going_on,
             )
         except BaseException:
             if not going_on:
@@ -121,17 +146,23 @@ def convert(
         stack.callback(journal.close)
         reporter = Reporter(_listener(progress, stack))
         workers = threads or min(os.cpu_count() or 1, 8)
-        total, skipped = _copy(source, destination, targets, journal, reporter, workers, flight)
+        stack.enter_context(
+            names_a_full_disk(final, placement.partial, reporter.remaining, destination.resumable)
+        )
+        if journal.done:
+            confirm(source, destination, journal, _blocks(targets, flight), reporter, workers, flight)
+        total, resumed = _copy(source, destination, targets, journal, reporter, workers, flight)
         if verify:
             _verify(source, destination, targets, reporter, workers, flight, total)
-        journal.remove()
         product = destination.finish()
+        journal.close()
         placement.commit(product)
     seconds = time.perf_counter() - started
     return ConversionReport(
         source=source.label, destination=str(final), format=source.kind, arrays=len(targets), groups=len(groups),
-        bytes=total, stored=placement.stored(), seconds=seconds, rate=(total - skipped) / max(seconds, 1e-9),
-        verified=verify, resumed_bytes=skipped, warnings=tuple(source.warnings),
+        bytes=total, stored=placement.stored(), seconds=seconds, rate=(total - resumed) / max(seconds, 1e-9),
+        verified=verify, resumed_bytes=resumed, warnings=tuple(source.warnings),
+        skipped=tuple(skipped),
     )  # fmt: skip
 
 
@@ -151,44 +182,78 @@ def _refuse_itself(source: Source, final: Path) -> None:
 
 
 def _selected(
-    source: Source, include: list[str] | None, exclude: list[str] | None
-) -> tuple[list[GroupSpec], list[ArraySpec]]:
-    """The arrays asked for, and the groups that hold them (all groups if none is left out)."""
+    source: Source, include: list[str] | None, exclude: list[str] | None, on_error: str
+) -> tuple[list[GroupSpec], list[ArraySpec], list[Skipped]]:
+    """The arrays asked for, the groups that hold them (all groups if none is left out), and what cannot be had."""
     arrays = list(source.arrays())
+    known = [*(spec.path for spec in arrays), *(one.path for one in source.skipped)]
     for pattern in [*(include or []), *(exclude or [])]:
-        if not any(matches(spec.path, [pattern]) for spec in arrays):
-            names = ", ".join(sorted(spec.path for spec in arrays)[:20])
-            raise OptionError(f"{source.label}: no variable is named '{pattern}'; there are {names}")
+        if not any(matches(path, [pattern]) for path in known):
+            raise OptionError(f"{source.label}: no variable is named '{pattern}'; {_there_are(known)}")
     kept = [spec for spec in arrays if chosen(spec.path, include, exclude)]
+    if arrays and not kept:
+        raise OptionError(f"{source.label}: include and exclude leave no variable; {_there_are(known)}")
+    skipped = [one for one in source.skipped if chosen(one.path, include, exclude)]
+    for one in skipped:
+        if one.damaged:
+            raise FormatError(f"{source.label}: '{one.path}': {one.reason}; leave it out with exclude")
+        if on_error == "fail" or one.path in (include or []) or not kept:
+            raise UnsupportedVariableError(_left_out(source, one))
     groups = list(source.groups())
     if include is not None:
         groups = [g for g in groups if g.path == "" or any(s.path.startswith(f"{g.path}/") for s in kept)]
-    return groups, kept
+    return groups, kept, skipped
+
+
+def _there_are(paths: list[str]) -> str:
+    """What a source has, for people."""
+    named = sorted(path for path in paths if path)
+    if not named:
+        return "there is one array, without a name" if paths else "there is no variable"
+    more = f" and {len(named) - 20} more" if len(named) > 20 else ""
+    return f"there are {', '.join(named[:20])}{more}" if len(named) > 1 else f"there is {named[0]}"
+
+
+def _left_out(source: Source, one: Skipped) -> str:
+    name = f"variable '{one.path}'" if one.path else "its array"
+    return f"{source.label}: {name}: {one.reason}; leave it out with exclude, or with on_error='skip'"
+
+
+def _storable(
+    source: Source, destination: Destination, arrays: list[ArraySpec], skipped: list[Skipped], on_error: str
+) -> list[ArraySpec]:
+    """The arrays that a destination can hold; the others are added to what is skipped."""
+    kept = []
+    for spec in arrays:
+        try:
+            source.warnings.extend(f"{spec.path}: {lost}" for lost in destination.check(spec))
+            kept.append(spec)
+        except UnsupportedVariableError as error:
+            skipped.append(Skipped(spec.path, str(error)))
+            if on_error == "fail" or len(arrays) == 1:
+                raise UnsupportedVariableError(_left_out(source, skipped[-1])) from None
+    if arrays and not kept:
+        raise UnsupportedVariableError(_left_out(source, skipped[-1]))
+    return kept
 
 
 def _targets(
     source: Source,
-    destination: Destination,
     arrays: list[ArraySpec],
     chunks: Choice,
     shards: Choice,
     memory: int,
     flight: int,
     proposed: VariableLayout | None,
+    sharding: bool,
 ) -> list[Target]:
     targets = []
     own = None if proposed is None else proposed.find(arrays, source.label)
     for spec in arrays:
-        try:
-            source.warnings.extend(f"{spec.path}: {lost}" for lost in destination.check(spec))
-        except UnsupportedVariableError as error:
-            raise UnsupportedVariableError(
-                f"{source.label}: variable '{spec.path}' has {error}; leave it out with exclude"
-            ) from None
         if proposed is not None and spec is own:
             layout = proposed.layout
         else:
-            layout = choose(spec, chunks, shards, memory, destination.sharding)
+            layout = choose(spec, chunks, shards, memory, sharding)
         block_extents(spec, layout.unit, flight)
         targets.append(Target(spec, layout))
     return targets
@@ -210,21 +275,27 @@ def _proposed(layout: LayoutFile, final: Path, zarr_format: int, verify: bool) -
     return found
 
 
+def _identity(source: Source, targets: list[Target]) -> dict[str, Any]:
+    """What of the source must not change between a run and its resumption."""
+    arrays = {f"array '{t.spec.path}'": f"{t.spec.dtype} of shape {t.spec.shape}" for t in targets}
+    return source.identity() | arrays
+
+
 def _prepare(
     placement: Placement | PackPlacement, destination: Destination, groups: list[GroupSpec], targets: list[Target],
-    settings: dict[str, Any], going_on: bool,
+    settings: dict[str, Any], state: Any, going_on: bool,
 ) -> Journal:  # fmt: skip
     if going_on:
         if not destination.resumable:
             raise OptionError(
                 f"{placement.final}: a {destination.kind} file cannot be resumed; run without resume"
             )
-        journal = Journal.resume(placement.partial, settings)
-        destination.reopen(targets)
+        journal = Journal.resume(placement.partial, settings, state)
+        destination.reopen(groups, targets)
         return journal
     destination.create(groups, targets)
-    # The journal comes last: a partial folder with one has all its metadata.
-    return Journal.start(placement.partial, settings)
+    # The journal comes last: a partial folder with one has had all its metadata.
+    return Journal.start(placement.partial, settings, state)
 
 
 def _blocks(targets: list[Target], memory: int) -> Iterator[Block]:
@@ -241,8 +312,7 @@ def _copy(
 ) -> tuple[int, int]:  # fmt: skip
     """Copy every block that the journal has not; returns bytes in all, and bytes of those that it had."""
     total = sum(target.spec.nbytes for target in targets)
-    had = {(b.target.spec.path, b.number): b.nbytes for b in _blocks(targets, memory)} if journal.done else {}
-    skipped = sum(had.get(key, 0) for key in journal.done)
+    skipped = sum(b.nbytes for b in _blocks(targets, memory) if b.key in journal.done) if journal.done else 0
     reporter.start("copy", total, skipped)
 
     def work(block: Block) -> None:
@@ -250,10 +320,11 @@ def _copy(
         with source.lock:
             values = source.read(path, block.region)
         destination.write(path, block.region, values)
-        journal.finished(path, block.number)
+        if destination.resumable:
+            journal.finished(path, block.number, digests(destination, block.target, block.region, values))
         reporter.advance(block.nbytes, path)
 
-    todo = (b for b in _blocks(targets, memory) if (b.target.spec.path, b.number) not in journal.done)
+    todo = (b for b in _blocks(targets, memory) if b.key not in journal.done)
     run(todo, work, threads, memory)
     return total, skipped
 

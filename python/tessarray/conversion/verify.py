@@ -33,6 +33,13 @@ def _native(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
     return values.astype(dtype, copy=False)
 
 
+def _plain(value: Any) -> str:
+    """A value as one would write it: numbers without their type, text in quotes."""
+    if isinstance(value, np.str_ | np.bytes_):
+        value = value.item()
+    return repr(value) if isinstance(value, str | bytes) else str(value)
+
+
 def compare(path: str, region: Region, expected: NDArray, actual: NDArray, dtype: np.dtype[Any]) -> None:
     """Raise `VerificationError` naming the first coordinates where a block differs, with both values."""
     if expected.shape != actual.shape:
@@ -43,6 +50,6 @@ def compare(path: str, region: Region, expected: NDArray, actual: NDArray, dtype
     first = tuple(int(at) for at in np.argwhere(unequal)[0]) if unequal.ndim else ()
     place = tuple(part.start + at for part, at in zip(region, first, strict=True))
     raise VerificationError(
-        f"array '{path}' at {place}: expected {expected[first]!r}, found {actual[first]!r} "
+        f"array '{path}' at {place}: expected {_plain(expected[first])}, found {_plain(actual[first])} "
         f"({int(unequal.sum())} values of this block differ)"
     )

@@ -10,10 +10,31 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from tessarray.conversion.errors import OptionError
 from tessarray.conversion.layout import Layout
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf")
+STORE_SUFFIXES = (".zarr", ".zip", "")
+# What conversions write, by the ends of names.
+WRITTEN = "a folder of Zarr (.zarr, or no suffix), .zip, .pack, .nc, .nc4 or .cdf"
+# Suffixes of formats that hold arrays or tables: a name that ends like that promises a file of that format.
+OTHER_FORMATS = set(
+    ".avi .bmp .bin .bufr .csv .dat .dcm .feather .fits .geotiff .gif .grb .grb2 .grib .grib2 .h4 .h5 .h5ad .hdf .hdf4 "
+    ".hdf5 .he5 .ims .jp2 .jpeg .jpg .json .las .laz .loom .mat .mp4 .mrc .n5 .nii .npy .npz .nwb .orc .parquet .pdf "
+    ".pickle .pkl .png .pt .safetensors .sqlite .tar .tif .tiff .tsv .txt .xls .xlsx .xml .zst .gz .bz2 .xz .7z".split()
+)
+
+
+def require_format(path: Path, written: str, only: Sequence[str] | None = None) -> None:
+    """Refuse a name that ends as a format that is not written; a suffix that means nothing promises nothing.
+
+    only: the suffixes that are written; without it, all but those of other formats. Raises `OptionError`.
+    """
+    suffix = path.suffix.lower()
+    refused = suffix in OTHER_FORMATS or (only is not None and suffix in NETCDF_SUFFIXES + STORE_SUFFIXES[:2])
+    if refused and suffix not in (only or ()):
+        raise OptionError(f"{path}: '{suffix}' is not written; what can be written is {written}")
 
 
 @dataclass(frozen=True)
@@ -22,6 +43,11 @@ class Target:
 
     spec: ArraySpec
     layout: Layout
+
+    @property
+    def lossy(self) -> bool:
+        """Whether values are changed on the way; only lossy layouts have filters."""
+        return bool(self.layout.coding and self.layout.coding.get("filters"))
 
 
 class Destination(Protocol):
@@ -38,8 +64,8 @@ class Destination(Protocol):
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         """Make groups and empty arrays, before any write."""
 
-    def reopen(self, targets: Sequence[Target]) -> None:
-        """Go on with what an interrupted run created; only called if `resumable`."""
+    def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Go on with what an interrupted run created, making anew what of it is lost; only called if `resumable`."""
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
         """Store one block."""

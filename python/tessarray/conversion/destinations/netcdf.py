@@ -122,7 +122,7 @@ class NetCDFDestination:
         self._groups[home].createDimension(name, None if name in unlimited.get(home, ()) else extent)
         return name
 
-    def reopen(self, targets: Sequence[Target]) -> None:
+    def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
         raise OptionError("a netCDF-4 file cannot be resumed")
 
     def write(self, path: str, region: Region, values: NDArray) -> None:

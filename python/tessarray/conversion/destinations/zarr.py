@@ -38,10 +38,8 @@ class ZarrDestination:
 
     def check(self, spec: ArraySpec) -> list[str]:
         dtype = spec.dtype
-        if dtype.kind == "O":
-            raise UnsupportedVariableError("values of variable length or compound type")
-        if dtype.kind == "V":
-            raise UnsupportedVariableError(f"type {dtype}")
+        if dtype.kind == "V" and dtype != _packed(dtype):
+            raise UnsupportedVariableError(f"type {dtype}, which is not packed or has arrays as fields")
         if dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16):
             raise UnsupportedVariableError(f"type {dtype}, which Zarr has not")
         lost = []
@@ -93,7 +91,7 @@ class ZarrDestination:
             self._target,
             name=spec.path or None,
             shape=spec.shape,
-            dtype=self.stored_dtype(spec),
+            dtype="variable_length_bytes" if spec.dtype.kind == "O" else self.stored_dtype(spec),
             chunks=layout.chunks,
             shards=layout.shards,
             fill_value=None if unfilled else _fill_value(spec),
@@ -103,11 +101,19 @@ class ZarrDestination:
             **options,
         )
 
-    def reopen(self, targets: Sequence[Target]) -> None:
-        for target in targets:
-            path = target.spec.path
-            self._arrays[path] = tessarray.open_array(self._target, path=path, mode="r+")
-        self._grouped = bool(targets) and targets[0].spec.path != ""
+    def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        final, self._target = self._target, tessarray.MemoryStore()
+        self.create(groups, targets)
+        made, self._target = self._target, final
+        self._store.mkdir(exist_ok=True)
+        store = tessarray.LocalStore(self._store)
+        for key, _ in made.list():
+            document = made.get(key)
+            if document is not None and store.get(key) != document:
+                store.put(key, document)
+        store.leftovers(remove=True)
+        for path in self._arrays:
+            self._arrays[path] = tessarray.open_array(self._target, path=path or None, mode="r+")
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
         self._arrays[path][region if region else ...] = values
@@ -118,7 +124,7 @@ class ZarrDestination:
     def stored_dtype(self, spec: ArraySpec) -> np.dtype[Any]:
         if spec.dtype.kind == "T":
             return np.dtypes.StringDType()
-        return spec.dtype.newbyteorder("=")
+        return spec.dtype if spec.dtype.kind == "O" else spec.dtype.newbyteorder("=")
 
     def finish(self) -> Path:
         if self._grouped:
@@ -136,10 +142,19 @@ class ZarrDestination:
         self._arrays = {}
 
 
+def _packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A structured type as it can be stored; another one than given where it cannot."""
+    if dtype.names is None:
+        return dtype.base if dtype.kind != "O" else np.dtype("V0")
+    return np.dtype([(name, _packed(dtype[name])) for name in dtype.names])
+
+
 def _fill_value(spec: ArraySpec) -> Any:
     """The Zarr fill value: the source's where it fits the type, else the type's zero."""
     if spec.dtype.kind == "T":
         return spec.fill_value if isinstance(spec.fill_value, str) else ""
+    if spec.dtype.kind == "O":
+        return b""
     native = spec.dtype.newbyteorder("=")
     zero = np.zeros((), native)[()]
     if spec.fill_value is None:

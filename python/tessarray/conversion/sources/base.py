@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tessarray.conversion.errors import FormatError
-from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region, Skipped
 
 # The netCDF and HDF5 C libraries are not safe to call from two threads, whatever the file.
 LIBRARY_LOCK: AbstractContextManager[Any] = threading.RLock()
@@ -26,6 +26,7 @@ class BaseSource:
     def __init__(self, label: str) -> None:
         self.label = label
         self.warnings: list[str] = []
+        self.skipped: list[Skipped] = []
 
     def groups(self) -> Sequence[GroupSpec]:
         raise NotImplementedError
@@ -42,6 +43,9 @@ class BaseSource:
     def identity(self) -> dict[str, Any]:
         return {"source": self.label}
 
+    def state(self) -> Any:
+        return None
+
     def close(self) -> None:
         return None
 
@@ -56,11 +60,20 @@ class FileSource(BaseSource):
     def identity(self) -> dict[str, Any]:
         return identity_of(self.path)
 
+    def state(self) -> Any:
+        return state_of(self.path)
+
 
 def identity_of(path: Path) -> dict[str, Any]:
     """What tells a file from what it may become."""
     found = path.stat()
     return {"source": str(path.resolve()), "size": found.st_size, "mtime_ns": found.st_mtime_ns}
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    """What changes with every change of a file, whatever its times were set to; and with some that change nothing."""
+    found = path.stat()
+    return {"inode": found.st_ino, "ctime_ns": found.st_ctime_ns}
 
 
 def need(module: str, what: str) -> Any:

@@ -134,7 +134,8 @@ class _Header:
         return found
 
     def _name(self) -> str:
-        return self._bytes(self._length()).decode("utf-8")
+        # Some writers count the NUL that ends a name in C; the netCDF library ends the name there, too.
+        return self._bytes(self._length()).partition(b"\0")[0].decode("utf-8")
 
     def _list(self, tag: int) -> range:
         """The numbers of the items of a list."""

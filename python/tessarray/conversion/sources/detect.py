@@ -12,16 +12,19 @@ from tessarray.conversion.model import Source
 from tessarray.groups import Group
 
 HDF5_SUFFIXES = {".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".loom", ".nwb", ".ims"}
+HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 ZARR_DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zmetadata")
 
 
-def open_source(src: Any) -> Source:
+def open_source(src: Any, follow_external: bool = False) -> Source:
     """Open what a user gave: a path, an `xarray.Dataset`, an open array or group, or a mapping of names to arrays.
+
+    follow_external: read what an HDF5 file has in other files: by external links, external storage, virtual data sets.
 
     Raises `SourceNotFoundError` if nothing is at the path, and `FormatError` if no reader knows it or it is damaged.
     """
     if isinstance(src, str | Path):
-        return _open_path(Path(src).expanduser(), str(src))
+        return _open_path(Path(src).expanduser(), str(src), follow_external)
     if type(src).__module__.partition(".")[0] == "xarray":
         from tessarray.conversion.sources.xarray import DatasetSource
 
@@ -39,7 +42,7 @@ def open_source(src: Any) -> Source:
     )
 
 
-def _open_path(path: Path, given: str) -> Source:
+def _open_path(path: Path, given: str, follow: bool) -> Source:
     if "://" in given:
         return _open_xarray(given)
     if not path.exists():
@@ -52,17 +55,17 @@ def _open_path(path: Path, given: str) -> Source:
         raise FormatError(f"{given}: the file is empty")
     with path.open("rb") as file:
         head = file.read(8)
-    return _open_file(path, head)
+    return _open_file(path, head, follow)
 
 
-def _open_file(path: Path, head: bytes) -> Source:
+def _open_file(path: Path, head: bytes, follow: bool) -> Source:
     suffix = path.suffix.lower()
     if head[:3] == b"CDF" and head[3:4] in (b"\x01", b"\x02", b"\x05"):
         from tessarray.conversion.sources.classic import ClassicSource
 
         return ClassicSource(path)
-    if head == b"\x89HDF\r\n\x1a\n":
-        return _open_hdf5(path) if suffix in HDF5_SUFFIXES else _open_netcdf(path)
+    if head == HDF5_SIGNATURE:
+        return _open_hdf5(path, follow) if suffix in HDF5_SUFFIXES else _open_netcdf(path, follow)
     if head[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
         from tessarray.conversion.sources.tiff import TiffSource
 
@@ -77,19 +80,61 @@ def _open_file(path: Path, head: bytes) -> Source:
 
             return NpzSource(path)
         return _open_zarr(path)
+    if _has_user_block(path):
+        return _open_hdf5(path, follow)
     return _open_xarray(str(path))
 
 
-def _open_netcdf(path: Path) -> Source:
+def _has_user_block(path: Path) -> bool:
+    """Whether HDF5 begins behind a block of the program's own, of 512 bytes times a power of two (MATLAB's 512)."""
+    size, offset = path.stat().st_size, 512
+    with path.open("rb") as file:
+        while offset < size:
+            file.seek(offset)
+            if file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE:
+                return True
+            offset *= 2
+    return False
+
+
+def _open_netcdf(path: Path, follow: bool) -> Source:
+    """netCDF-4 by its own library; by HDF5's where that one cannot, or would read other files."""
+    from tessarray.conversion.sources.base import need
+    from tessarray.conversion.sources.hdf5 import HDF5Source
+    from tessarray.conversion.sources.hdf5_outside import Survey, survey
     from tessarray.conversion.sources.netcdf import NetCDFSource
 
-    return NetCDFSource(path)
+    try:
+        with NetCDFSource.lock:
+            found = survey(need("h5py", str(path)), path)
+    except (OSError, RuntimeError, ValueError, KeyError):
+        found = Survey()  # what is damaged, the reader says better
+    if found.outside:
+        return HDF5Source(path, follow, netcdf=True)
+    source = None
+    try:
+        source = NetCDFSource(path, odd=found.odd)
+        if all(source.decodes(name) for name in found.filtered):
+            return source
+        reason = "it lacks a filter"
+    except FormatError as error:
+        reason = str(error)
+        try:
+            other = HDF5Source(path, follow, netcdf=True)
+        except FormatError:
+            raise error from None
+    else:
+        other = HDF5Source(path, follow, netcdf=True)
+    if source is not None:
+        source.close()
+    other.warnings.append(f"{path.name}: read as HDF5, for the netCDF library cannot: {reason}")
+    return other
 
 
-def _open_hdf5(path: Path) -> Source:
+def _open_hdf5(path: Path, follow: bool) -> Source:
     from tessarray.conversion.sources.hdf5 import HDF5Source
 
-    return HDF5Source(path)
+    return HDF5Source(path, follow)
 
 
 def _open_zarr(path: Path) -> Source:

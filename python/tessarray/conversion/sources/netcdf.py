@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tessarray.conversion.errors import FormatError
-from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
+from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region, Skipped
 from tessarray.conversion.sources.base import LIBRARY_LOCK, FileSource, contiguous_chunk, need
+from tessarray.conversion.sources.hdf5 import LIBRARY_ERRORS, HDF5Source
 
 # Decoded chunks of the variable at work. The library would keep as much of every variable that was ever read.
 KEPT_BYTES = 64 << 20
@@ -22,20 +25,28 @@ class NetCDFSource(FileSource):
     kind = "netCDF"
     lock = LIBRARY_LOCK
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, odd: bool = False) -> None:
+        """odd: there are types in it that this library does not list; they are read as HDF5."""
         super().__init__(path)
         netcdf = need("netCDF4", str(path))
         self._module = netcdf
-        with self.lock:
+        with self.lock, warnings.catch_warnings():
+            if odd:
+                # What it says of variables that it skips; they are not lost here.
+                warnings.simplefilter("ignore", UserWarning)
             try:
                 self._dataset = netcdf.Dataset(str(path), "r")
-            except (OSError, RuntimeError) as error:
+            except LIBRARY_ERRORS as error:
                 raise FormatError(f"{path}: not readable as netCDF: {error}") from error
             self._dataset.set_auto_maskandscale(False)
             self._dataset.set_auto_chartostring(False)
             self._dataset.set_always_mask(False)
         self.kind = self._dataset.data_model.replace("_", " ")
         self._kept, self._current = KEPT_BYTES, ""
+        self._hdf5 = HDF5Source(path, netcdf=True) if odd else None
+        self._found: list[ArraySpec] | None = None
+        # Variables whose values are read as HDF5.
+        self._odd: set[str] = set()
 
     def _walk(self, group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix, group
@@ -45,30 +56,82 @@ class NetCDFSource(FileSource):
     def groups(self) -> list[GroupSpec]:
         with self.lock:
             return [
-                GroupSpec(prefix, self._attrs(group), _unlimited(group))
+                GroupSpec(prefix, self._attrs(group, prefix), _unlimited(group))
                 for prefix, group in self._walk(self._dataset, "")
             ]
 
     def arrays(self) -> list[ArraySpec]:
-        with self.lock:
-            return [
-                self._spec(f"{prefix}/{name}" if prefix else name, variable)
-                for prefix, group in self._walk(self._dataset, "")
-                for name, variable in group.variables.items()
-            ]
+        if self._found is None:
+            with self.lock:
+                self._found = [
+                    spec
+                    for prefix, group in self._walk(self._dataset, "")
+                    for name, variable in group.variables.items()
+                    if (spec := self._spec(f"{prefix}/{name}" if prefix else name, variable)) is not None
+                ]
+                self._found += self._unlisted()
+        return self._found
 
-    def _attrs(self, item: Any) -> dict[str, Any]:
-        return {name: item.getncattr(name) for name in item.ncattrs()}
+    def _unlisted(self) -> list[ArraySpec]:
+        """Variables that the netCDF library does not give, as HDF5 has them."""
+        if self._hdf5 is None:
+            return []
+        listed = {
+            f"{prefix}/{name}" if prefix else name
+            for prefix, group in self._walk(self._dataset, "")
+            for name in group.variables
+        }
+        self.skipped += [
+            one for one in self._hdf5.skipped if one not in self.skipped and one.path not in listed
+        ]
+        found = [spec for spec in self._hdf5.arrays() if spec.path not in listed]
+        self._odd.update(spec.path for spec in found)
+        return found
 
-    def _spec(self, path: str, variable: Any) -> ArraySpec:
+    def _attrs(self, item: Any, path: str) -> dict[str, Any]:
+        attrs = {}
+        for name in item.ncattrs():
+            try:
+                value = item.getncattr(name)
+            except LIBRARY_ERRORS as error:
+                self.warnings.append(f"{path}: attribute '{name}' is left out: {error}")
+                continue
+            if np.asarray(value).dtype.kind == "V":
+                self.warnings.append(f"{path}: attribute '{name}' is left out: a compound type")
+                continue
+            attrs[name] = value
+        return attrs
+
+    def _spec(self, path: str, variable: Any) -> ArraySpec | None:
+        is_text = variable.dtype is str
+        if not is_text and isinstance(variable.datatype, self._module.VLType | self._module.CompoundType):
+            return self._as_hdf5(path, variable)
         dtype, shape = self._dtype(path, variable), tuple(int(n) for n in variable.shape)
-        attrs = self._attrs(variable)
+        attrs = self._attrs(variable, path)
         fill = attrs.get("_FillValue")
         if fill is not None and dtype.kind == "S":
             attrs["_FillValue"] = fill = np.bytes_(fill.encode("latin-1") if isinstance(fill, str) else fill)
         chunking = variable.chunking()
         chunk = tuple(chunking) if isinstance(chunking, list | tuple) else contiguous_chunk(shape)
         return ArraySpec(path, shape, dtype, tuple(variable.dimensions), attrs, fill, chunk)
+
+    def _as_hdf5(self, path: str, variable: Any) -> ArraySpec | None:
+        """A variable of a type of its own: its values as HDF5 has them, its dimensions as netCDF has them."""
+        specs = {} if self._hdf5 is None else {spec.path: spec for spec in self._hdf5.arrays()}
+        shape = tuple(int(n) for n in variable.shape)
+        found = specs.get(path)
+        if self._hdf5 is None or found is None:
+            refused = [] if self._hdf5 is None else [one for one in self._hdf5.skipped if one.path == path]
+            self.skipped += refused or [Skipped(path, f"values of type {variable.datatype}")]
+            return None
+        if found.shape[: len(shape)] != shape:
+            self.skipped.append(
+                Skipped(path, f"values of a type of its own, of which {found.shape} of {shape} are stored")
+            )
+            return None
+        self._odd.add(path)
+        dims = tuple(variable.dimensions)
+        return dataclasses.replace(found, dims=dims if len(dims) == len(found.shape) else None)
 
     def _dtype(self, path: str, variable: Any) -> np.dtype[Any]:
         if variable.dtype is str:
@@ -78,9 +141,6 @@ class NetCDFSource(FileSource):
             self.warnings.append(f"{path}: the names of enum '{datatype.name}' are not kept, its numbers are")
             enum: np.dtype[Any] = np.dtype(datatype.dtype)
             return enum
-        if isinstance(datatype, self._module.VLType | self._module.CompoundType):
-            # The spec can still be listed; what refuses it names the variable.
-            return np.dtype(object)
         dtype: np.dtype[Any] = np.dtype(variable.dtype)
         return dtype
 
@@ -98,20 +158,37 @@ class NetCDFSource(FileSource):
             self._current = path
         return variable
 
+    def decodes(self, path: str) -> bool:
+        """Whether a value of the variable can be read: not where the library lacks the filter that it needs."""
+        if path in self._odd:
+            return True
+        with self.lock:
+            try:
+                variable = self._dataset[path]
+                return variable.size == 0 or variable[(0,) * variable.ndim] is not None
+            except (*LIBRARY_ERRORS, IndexError):
+                return False
+
     def read(self, path: str, region: Region) -> NDArray:
+        if self._hdf5 is not None and path in self._odd:
+            return self._hdf5.read(path, region)
         with self.lock:
             try:
                 variable = self._turn_to(path)
                 if not region:
                     return np.asarray(variable[...]).reshape(())
                 return np.asarray(variable[region])
-            except (RuntimeError, OSError, IndexError) as error:
-                raise FormatError(f"{self.path}: variable '{path}' cannot be read: {error}") from error
+            except (*LIBRARY_ERRORS, IndexError) as error:
+                raise FormatError(
+                    f"{self.path}: variable '{path}' cannot be read: {error}; leave it out with exclude"
+                ) from error
 
     def close(self) -> None:
         with self.lock:
             if self._dataset.isopen():
                 self._dataset.close()
+        if self._hdf5 is not None:
+            self._hdf5.close()
 
 
 def _keep(variable: Any, nbytes: int) -> None:

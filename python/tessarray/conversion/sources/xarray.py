@@ -11,7 +11,7 @@ import numpy as np
 
 from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
-from tessarray.conversion.sources.base import BaseSource, contiguous_chunk, need
+from tessarray.conversion.sources.base import BaseSource, contiguous_chunk, identity_of, need, state_of
 
 
 class DatasetSource(BaseSource):
@@ -84,8 +84,11 @@ class DatasetSource(BaseSource):
         path = Path(self.label)
         if not path.exists():
             return {"source": self.label}
-        found = path.stat()
-        return {"source": str(path.resolve()), "size": found.st_size, "mtime_ns": found.st_mtime_ns}
+        return identity_of(path)
+
+    def state(self) -> Any:
+        path = Path(self.label)
+        return state_of(path) if path.is_file() else None
 
     def close(self) -> None:
         if self._owner is not None:

@@ -11,7 +11,7 @@ import tessarray
 from tessarray.conversion.attributes import NOTES, decode_fill
 from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
-from tessarray.conversion.sources.base import BaseSource, identity_of
+from tessarray.conversion.sources.base import BaseSource, identity_of, state_of
 
 
 class GroupSource(BaseSource):
@@ -87,3 +87,7 @@ class ZarrSource(GroupSource):
             "source": str(self.path.resolve()),
             "mtime_ns": [found.stat().st_mtime_ns for found in documents],
         }
+
+    def state(self) -> Any:
+        # Of a folder, nothing says whether one of its chunks has changed.
+        return state_of(self.path) if self.path.is_file() else None
