@@ -3,7 +3,8 @@
 //! Every call of the engine is made with the interpreter lock released. No lock of this crate is held while the
 //! interpreter's is taken.
 
-use crate::errors::{Failure, OrRaise, invalid};
+use crate::chunk_sizes::{one_shape, sizes};
+use crate::errors::{OrRaise, invalid};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
 use crate::node::{PyNode, documents};
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, ChunkGrid, DataType, Dims, Edges, Format, InputView, Member, VarItem};
+use tessarray::{Arena, Array, ChunkGrid, DataType, Dims, Format, InputView, Member, VarItem};
 
 /// The engine's side of an array.
 #[pyclass(name = "ArrayCore", module = "tessarray._native", subclass, frozen)]
@@ -116,50 +117,9 @@ impl PyArrayCore {
         let found = wrapped.filter(|&axis| axis < rank);
         found.ok_or_else(|| invalid(py, format!("axis: expected one of the {rank} axes, found {axis}")))
     }
-
-    fn grid(&self) -> ChunkGrid {
-        self.inner.metadata().chunk_grid.clone()
-    }
-
-    /// One shape, where the chunk lengths along each axis are equal by the grid's kind.
-    fn one_shape<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        sizes: &str,
-        edges: &[Edges],
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        match edges.iter().map(Edges::each).collect::<Option<Vec<u64>>>() {
-            Some(shape) => tuple(py, &shape),
-            None => {
-                let message = format!(
-                    "{name}: the array has a rectilinear chunk grid, of unequal lengths: use {sizes} instead"
-                );
-                Err(Failure::new("UnequalChunksError", message).raise(py))
-            }
-        }
-    }
 }
 
-/// The most chunk lengths along one axis that are listed.
-const MOST_SIZES: u64 = 1 << 28;
-
-/// The lengths of the chunks along each axis, the last clipped.
-fn sizes<'py>(py: Python<'py>, edges: &[Edges], shape: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
-    let mut axes = Vec::with_capacity(shape.len());
-    for (axis, (edges, &n)) in edges.iter().zip(shape).enumerate() {
-        let count = edges.count(n);
-        if count > MOST_SIZES {
-            let message = format!("axis {axis} has {count} chunks, too many to list their lengths");
-            return Err(invalid(py, message));
-        }
-        let size = |chunk| edges.length(chunk).min(n - edges.begin(chunk));
-        axes.push(tuple(py, &(0..count).map(size).collect::<Vec<u64>>())?);
-    }
-    PyTuple::new(py, axes)
-}
-
-fn tuple<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
+pub fn tuple<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, numbers)
 }
 
@@ -324,21 +284,21 @@ impl PyArrayCore {
     /// Shape of the inner chunk where the array is sharded, else of the chunk.
     #[getter]
     fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.one_shape(py, "chunks", "read_chunk_sizes", &self.inner.chunk_edges())
+        one_shape(py, ("chunks", "read_chunk_sizes"), &self.inner.chunk_edges())
     }
 
     /// Shape of the shard, `None` where there are none.
     #[getter]
     fn shards<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let sharded = self.inner.shard_shape().is_some();
-        let shape = || self.one_shape(py, "shards", "write_chunk_sizes", &self.inner.object_edges());
+        let shape = || one_shape(py, ("shards", "write_chunk_sizes"), &self.inner.object_edges());
         sharded.then(shape).transpose()
     }
 
     /// The kind of the grid of chunks (of shards, where there are any): `regular` or `rectilinear`.
     #[getter]
     fn chunk_grid(&self) -> &'static str {
-        match self.grid() {
+        match self.inner.metadata().chunk_grid {
             ChunkGrid::Regular(_) => "regular",
             ChunkGrid::Rectilinear(_) => "rectilinear",
         }
