@@ -309,11 +309,30 @@ class ArrayCore:
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """What is read at a time: the inner chunk, where there are shards."""
+        """What is read at a time: the inner chunk, where there are shards.
+
+        Raises `UnequalChunksError`, a `NotImplementedError`, where chunks have unequal lengths (a rectilinear grid).
+        """
 
     @property
     def shards(self) -> tuple[int, ...] | None:
-        """What is stored as one object, where that is more than a chunk."""
+        """What is stored as one object, where that is more than a chunk. Raises as `chunks` does."""
+
+    @property
+    def chunk_grid(self) -> Literal["regular", "rectilinear"]:
+        """The kind of the grid of stored chunks (of shards, where there are any)."""
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths along each axis of the chunks that are read on their own, clipped at the array's end."""
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths along each axis of what is stored as one object, clipped at the array's end."""
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Chunks along each axis (inner chunks, where sharded)."""
 
     @property
     def path(self) -> str: ...

@@ -84,7 +84,10 @@ def _shape(value: Any, place: str) -> tuple[int, ...]:
 
 
 def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
-    """`"auto"`, or one length an axis: an integer counts for all, `None` and -1 take the whole axis."""
+    """`"auto"`, or one length an axis: an integer counts for all, `None` and -1 take the whole axis.
+
+    An axis may have a list of lengths, which sum to its own: then the grid is a rectilinear one.
+    """
     if value is None or value is True or (isinstance(value, str) and value == "auto"):
         return "auto"
     if value is False:
@@ -99,10 +102,28 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
     given = (value,) * len(shape) if hasattr(value, "__index__") else tuple(value)
     if len(given) != len(shape):
         raise InvalidArgumentError(f"{place}: expected {len(shape)} lengths for shape {shape}, found {given}")
+    if any(np.ndim(c) for c in given if c is not None):
+        return tuple(
+            _edges(c, n, f"{place}[{axis}]") for axis, (c, n) in enumerate(zip(given, shape, strict=True))
+        )
     whole = tuple(max(n, 1) if c is None or c == -1 else c for c, n in zip(given, shape, strict=True))
     lengths = _shape(whole, place)
     if any(n == 0 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
+    return lengths
+
+
+def _edges(value: Any, extent: int, place: str) -> int | list[int]:
+    """The one length of an axis' chunks, or all of them."""
+    if value is None or np.ndim(value) == 0:
+        return int(_shape((max(extent, 1) if value is None or value == -1 else value,), place)[0])
+    lengths = list(_shape(value, place))
+    if 0 in lengths or not lengths:
+        raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
+    if extent > 0 and sum(lengths) != extent:
+        raise InvalidArgumentError(
+            f"{place}: expected chunk lengths that sum to {extent}, the axis' length, found {sum(lengths)}"
+        )
     return lengths
 
 

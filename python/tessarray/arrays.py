@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
 from tessarray.dtypes import element
 from tessarray.findings import Finding
-from tessarray.summary import Info, codec_text, size_text
+from tessarray.summary import Info, codec_text, lengths_text, size_text
 
 __all__ = ["Array"]
 
@@ -100,9 +101,15 @@ class Array(ArrayCore):
         return "F" if self.ndim > 1 and orders == [backwards] else "C"
 
     @property
-    def cdata_shape(self) -> tuple[int, ...]:
-        """Chunks along each axis (inner chunks, where sharded)."""
-        return tuple(-(-n // chunk) for n, chunk in zip(self.shape, self.chunks, strict=True))
+    def _chunk_lengths(self) -> list[Any]:
+        """The lengths along each axis of what is stored as one object, as the metadata list them."""
+        if self.chunk_grid == "regular":
+            return list(self.shards or self.chunks)
+        return list(self.metadata["chunk_grid"]["configuration"]["chunk_shapes"])
+
+    @property
+    def _is_sharded(self) -> bool:
+        return any(codec["name"] == "sharding_indexed" for codec in self._codecs())
 
     @property
     def nchunks(self) -> int:
@@ -190,12 +197,15 @@ class Array(ArrayCore):
 
     def _info(self, more: tuple[tuple[str, str], ...]) -> Info:
         names = self.dimension_names
+        listed = self.chunk_grid == "rectilinear"
+        cut = lengths_text(self._chunk_lengths) if listed else str(self.chunks)
+        shards = (cut if self._is_sharded else None) if listed else self.shards
         rows = [
             ("shape", str(self.shape)),
             *([("dimensions", ", ".join(name or "-" for name in names))] if names else []),
             ("data type", self.data_type),
-            ("chunks", f"{self.chunks} ({self.nchunks:,})"),
-            ("shards", str(self.shards) if self.shards else "none"),
+            ("chunks", f"{cut if shards is None else self.chunks} ({self.nchunks:,})"),
+            ("shards", str(shards) if shards else "none"),
             ("fill value", repr(fill) if isinstance(fill := self.fill_value, str | bytes) else str(fill)),
             ("order", self.order),
             ("filters", codec_text(self.filters)),
@@ -224,9 +234,13 @@ class Array(ArrayCore):
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        rows = (self.shards or self.chunks)[0]
-        for start in range(0, len(self), rows):
+        regular = self.chunk_grid == "regular"
+        start = 0
+        for rows in repeat((self.shards or self.chunks)[0]) if regular else self.write_chunk_sizes[0]:
+            if start >= len(self):
+                return
             yield from self[start : start + rows]
+            start += rows
 
     def __contains__(self, value: object) -> bool:
         return any(bool((values == value).any()) for _, values in self.chunk_stream(ordered=False))

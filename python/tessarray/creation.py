@@ -44,11 +44,12 @@ def create_array(
     store: a path, a mapping or a store (see `tessarray.stores`). name: path in the store; the root where left out.
     shape, dtype: taken from `data` where left out. dtype: NumPy's, or see `tessarray.dtypes`.
     chunks: what is read at a time (the inner chunk, where there are shards): a shape, one length for every axis,
-    or `"auto"`. shards: what is stored as one object: a shape of whole chunks, `"auto"`, or `None` for one object a
-    chunk. filters, serializer, compressors: array to array, array to bytes, bytes to bytes; codec objects, Zarr JSON,
-    short texts (`"blosc:lz4:5:shuffle"`, `"zstd:3"`), `None` for none, `"auto"` for a fast shuffle and lz4, and a
-    checksum. fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in Fortran order.
-    zarr_format: 3 or 2. chunk_key_encoding: `{"name": "default" | "v2", "separator": "/" | "."}`.
+    or `"auto"`. An axis may have a list of lengths that sum to its own (`[[3, 5, 2], 4]`): a rectilinear chunk grid.
+    shards: what is stored as one object: a shape of whole chunks, lists of lengths as for chunks, `"auto"`, or `None`
+    for one object a chunk. filters, serializer, compressors: array to array, array to bytes, bytes to bytes; codec
+    objects, Zarr JSON, short texts (`"blosc:lz4:5:shuffle"`, `"zstd:3"`), `None` for none, `"auto"` for a fast shuffle
+    and lz4, and a checksum. fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in
+    Fortran order. zarr_format: 3 or 2. chunk_key_encoding: `{"name": "default" | "v2", "separator": "/" | "."}`.
     overwrite: replaces what is there, otherwise that is an `ExistsError`.
 
     Costs one metadata object. The array exists for other processes before `data` are written.

@@ -124,6 +124,10 @@ class InvalidArgumentError(TessarrayError, ValueError):
     """An argument of the call makes no sense here."""
 
 
+class UnequalChunksError(TessarrayError, NotImplementedError):
+    """One shape of all chunks was asked for, of an array whose chunks have unequal lengths (a rectilinear grid)."""
+
+
 class InvalidKeyError(InvalidArgumentError, KeyError):
     """A path or key that no store takes: absolute, empty, or with `..` in it."""
 

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 __all__ = ["Info", "Tree", "size_text"]
 
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def lengths_text(axes: Sequence[Any]) -> str:
+    """Chunk lengths along each axis: one, or a list of lengths and of pairs of a length and how often it comes.
+
+    >>> lengths_text([4, [3, [5, 2], 7]])
+    '(4, [3, 5, 5, 7])'
+    >>> lengths_text([[[1, 365], 366]])
+    '([1 365 times, 366],)'
+    """
+
+    def axis(lengths: Any) -> str:
+        if isinstance(lengths, int):
+            return str(lengths)
+        texts = [", ".join([str(run)] if isinstance(run, int) else _run(*run)) for run in lengths[:8]]
+        more = f", ... ({len(lengths) - 8:,} more)" if len(lengths) > 8 else ""
+        return f"[{', '.join(texts)}{more}]"
+
+    return f"({', '.join(map(axis, axes))}{',' if len(axes) == 1 else ''})"
+
+
+def _run(length: int, count: int) -> list[str]:
+    return [str(length)] * count if count < 4 else [f"{length} {count:,} times"]
 
 
 def size_text(count: float) -> str:

@@ -37,6 +37,10 @@ def chunked(*sides: Any) -> dict[str, Any]:
     return {"name": "regular", "configuration": {"chunk_shape": list(sides)}}
 
 
+def lengths(*axes: Any) -> dict[str, Any]:
+    return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": list(axes)}}
+
+
 def make(path: Path, text: Any, **chunks: bytes) -> Path:
     """Write a zarr.json (an object, or any text or bytes) and chunks; `c_0_0` is the key c/0/0."""
     path.mkdir(parents=True)
@@ -217,7 +221,19 @@ BAD_DOCUMENTS: dict[str, tuple[Any, str]] = {
     "chunk-negative": (text(chunk_grid=chunked(-16, 16)), "chunk_shape"),
     "chunk-text": (text(chunk_grid=chunked("16", 16)), "chunk_shape"),
     "chunk-product-overflows": (text(chunk_grid=chunked(2**63 - 1, 2**63 - 1)), "chunk"),
-    "odd-grid": (text(chunk_grid={"name": "rectilinear", "configuration": {}}), "rectilinear"),
+    "odd-grid": (text(chunk_grid={"name": "hexagonal", "configuration": {}}), "hexagonal"),
+    "lengths-of-no-kind": (text(chunk_grid={"name": "rectilinear", "configuration": {}}), "kind"),
+    "lengths-that-are-none": (text(chunk_grid=lengths([], 16)), "chunk_shapes[0]: expected at least one"),
+    "length-0": (text(chunk_grid=lengths([16, 0], 16)), "chunk_shapes[0][1]"),
+    "length-negative": (text(chunk_grid=lengths([17, -1], 16)), "chunk_shapes[0][1]"),
+    "length-fraction": (text(chunk_grid=lengths([15.5, 0.5], 16)), "chunk_shapes[0][0]"),
+    "length-bool": (text(chunk_grid=lengths([True, 15], 16)), "chunk_shapes[0][0]"),
+    "lengths-too-short": (text(chunk_grid=lengths([8, 7], 16)), "sum of at least 16"),
+    "lengths-of-another-rank": (text(chunk_grid=lengths([16])), "expected 2 lengths"),
+    "run-of-0": (text(chunk_grid=lengths([[16, 0]], 16)), "chunk_shapes[0][0]"),
+    "run-of-2^63": (text(chunk_grid=lengths([[1, 2**63]], 16)), "chunk_shapes[0][0]"),
+    "runs-that-overflow": (text(chunk_grid=lengths([[2**40, 2**40], 1], 16)), "sum below 2^63"),
+    "lengths-that-are-too-large": (text(chunk_grid=lengths([2**40], 16)), "bytes of a chunk"),
     "grid-without-configuration": (text(chunk_grid={"name": "regular"}), "chunk_grid"),
     "grid-as-text": (text(chunk_grid="regular"), "chunk_grid"),
     "odd-dtype": (text(data_type="float1024"), "float1024"),

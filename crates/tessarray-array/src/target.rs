@@ -8,6 +8,7 @@ use tessarray_meta::ArrayMetadata;
 use tessarray_store::{Key, Prefix, ReadRequest, ReadSink, Store};
 
 /// One state of one array.
+#[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub session: &'a Session,
     pub store: &'a Arc<dyn Store>,

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tessarray_array::{Array, ArraySpec, ChunkChoice, CodecChoice, Session, ShardChoice};
 use tessarray_buffer::{Arena, DataType, InputView};
 use tessarray_codec::NamedConfig;
-use tessarray_grid::{AxisSelection, Odometer, Selection, ravel};
+use tessarray_codec::sharding::ShardingConfig;
+use tessarray_grid::{AxisSelection, Edges, Odometer, Selection, ravel};
 use tessarray_store::{FileStore, MemoryStore, Store};
 
 const FILL: u16 = 7;
@@ -97,12 +98,10 @@ fn bytes(values: &[u16]) -> Vec<u8> {
 }
 
 fn run(store: Arc<dyn Store>, layout: u8, chunks: &[u64], factors: &[u64], fortran: bool, steps: &[Step]) {
-    let session = Session::builder().threads(2).build();
-    let mut model = Model { shape: vec![5, 6, 7], data: vec![FILL; 210] };
-    let mut spec = ArraySpec::new(&model.shape, DataType::UInt16);
+    let shape = vec![5, 6, 7];
+    let mut spec = ArraySpec::new(&shape, DataType::UInt16);
     spec.chunks = ChunkChoice::Shape(chunks.to_vec());
     spec.fortran_order = fortran;
-    spec.fill_value = Some(FILL.into());
     let shard: Vec<u64> = chunks.iter().zip(factors).map(|(c, f)| c * f).collect();
     if layout > 0 {
         spec.shards = ShardChoice::Shape(shard);
@@ -110,6 +109,65 @@ fn run(store: Arc<dyn Store>, layout: u8, chunks: &[u64], factors: &[u64], fortr
     if layout == 2 {
         spec.compressors = CodecChoice::List(vec![NamedConfig::new("gzip").with("level", 1)]);
     }
+    walk(store, spec, steps);
+}
+
+/// Chunk lengths along three axes, in multiples of `unit`: one for all, or a list, with a run of one chunk or more each.
+fn grid() -> impl Strategy<Value = Vec<(bool, Vec<(u64, u64)>)>> {
+    prop::collection::vec((prop::bool::weighted(0.8), prop::collection::vec((1u64..4, 1u64..3), 1..4)), 3)
+}
+
+/// The lengths along an axis, and the axis' own.
+fn edges((listed, runs): &(bool, Vec<(u64, u64)>), unit: u64) -> (Edges, u64) {
+    match listed {
+        true => {
+            let runs: Vec<(u64, u64)> = runs.iter().map(|(n, count)| (n * unit, *count)).collect();
+            let sum = runs.iter().map(|(n, count)| n * count).sum();
+            (Edges::listed(runs).unwrap(), sum)
+        }
+        false => (Edges::Each(runs[0].0 * unit), 6),
+    }
+}
+
+/// Chunks of listed lengths; in shards of such lengths, and in shards of those, where `levels` says so.
+fn run_listed(
+    store: Arc<dyn Store>,
+    levels: usize,
+    grid: &[(bool, Vec<(u64, u64)>)],
+    inner: &[u64],
+    fortran: bool,
+    steps: &[Step],
+) {
+    let units: Vec<u64> = inner.iter().map(|n| [1, *n, 2 * n][levels]).collect();
+    let (axes, shape): (Vec<Edges>, Vec<u64>) =
+        grid.iter().zip(&units).map(|(axis, &unit)| edges(axis, unit)).unzip();
+    let mut spec = ArraySpec::new(&shape, DataType::UInt16);
+    spec.fortran_order = fortran;
+    match levels {
+        0 => spec.chunks = ChunkChoice::Edges(axes),
+        _ => {
+            spec.chunks = ChunkChoice::Shape(units);
+            spec.shards = ShardChoice::Edges(axes);
+        }
+    }
+    if levels == 2 {
+        let mut inner = inner.to_vec();
+        if fortran {
+            inner.reverse();
+        }
+        let codecs = vec![NamedConfig::new("bytes").with("endian", "little")];
+        spec.serializer = CodecChoice::List(vec![ShardingConfig::new(&inner, codecs).to_config()]);
+        spec.compressors = CodecChoice::List(Vec::new());
+    }
+    walk(store, spec, steps);
+}
+
+/// Walks the steps beside a model.
+fn walk(store: Arc<dyn Store>, mut spec: ArraySpec, steps: &[Step]) {
+    let session = Session::builder().threads(2).build();
+    let shape = spec.shape.clone();
+    let mut model = Model { data: vec![FILL; shape.iter().product::<u64>() as usize], shape };
+    spec.fill_value = Some(FILL.into());
     let array = Array::create(&session, store.clone(), "a/b", &spec, false).unwrap();
     let mut counter = 0u16;
     let mut next = |n: usize| -> Vec<u16> {
@@ -186,6 +244,22 @@ proptest! {
             run(Arc::new(FileStore::new(folder.path()).unwrap()), layout, &chunks, &factors, fortran, &steps);
         } else {
             run(Arc::new(MemoryStore::new()), layout, &chunks, &factors, fortran, &steps);
+        }
+    }
+    #[test]
+    fn every_sequence_of_changes_of_chunks_of_listed_lengths_equals_the_model(
+        levels in 0usize..3,
+        grid in grid(),
+        inner in prop::collection::vec(1u64..3, 3),
+        fortran in any::<bool>(),
+        on_disk in any::<bool>(),
+        steps in prop::collection::vec(step(), 1..12),
+    ) {
+        if on_disk {
+            let folder = tempfile::tempdir().unwrap();
+            run_listed(Arc::new(FileStore::new(folder.path()).unwrap()), levels, &grid, &inner, fortran, &steps);
+        } else {
+            run_listed(Arc::new(MemoryStore::new()), levels, &grid, &inner, fortran, &steps);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::Target;
 use tessarray_meta::{ArrayMetadata, GroupMetadata, Limits};
 
-const V3: [&str; 3] = [
+const V3: [&str; 4] = [
     r#"{"zarr_format": 3, "node_type": "array", "shape": [16, 16], "data_type": "float32", "fill_value": "NaN",
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 8]}}, "attributes": {"a": [1, null]},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "dimension_names": ["y", null],
@@ -18,6 +18,9 @@ const V3: [&str; 3] = [
         "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [8], "index_location": "start",
           "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
           "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}}]}"#,
+    r#"{"zarr_format": 3, "node_type": "array", "shape": [16, 9, 6], "data_type": "int8", "fill_value": 1,
+        "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes":
+          [[2, [4, 3], 6], 4, [[2, 3]]]}}, "chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "bytes"}]}"#,
     r#"{"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": {"name": "struct", "configuration":
         {"fields": [{"name": "a", "data_type": "int32"}, {"name": "b", "data_type": "complex64"}]}},
         "fill_value": {"a": 1, "b": [0.0, "Infinity"]},

@@ -1,10 +1,12 @@
 //! One axis of a selection, cut at chunk boundaries.
 //!
 //! A range is cut by arithmetic, when a part is asked for, so that a plan of any number of chunks is three numbers an
-//! axis; a list is sorted and cut once.
+//! axis, or a few for each run of chunks of one length where the lengths are listed; a list is sorted and cut once.
 
-use crate::AxisSelection;
+use crate::axis_groups::{AxisGroups, Groups};
+use crate::segments::Segments;
 use crate::strided::Strided;
+use crate::{AxisSelection, EdgeRuns, Edges};
 use std::ops::Range;
 
 /// The elements of one part: where they lie in the chunk, and where they go in the output.
@@ -28,40 +30,42 @@ pub struct AxisPart {
 /// steps).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisPlan {
-    chunk: u64,
     cut: Cut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cut {
-    Strided(Strided),
+    /// Evenly spaced elements of chunks of one length.
+    Strided { range: Strided, chunk: u64 },
+    /// Evenly spaced elements of chunks whose lengths are listed.
+    Runs { segments: Segments, edges: EdgeRuns },
     /// Pairs are (index in chunk, index in output), sorted by array index, then by output index.
-    Listed {
-        parts: Vec<(u64, Range<usize>)>,
-        pairs: Vec<(u64, u64)>,
-    },
+    Listed { parts: Vec<(u64, Range<usize>)>, pairs: Vec<(u64, u64)>, edges: Edges },
 }
 
 impl AxisPlan {
-    /// Cuts a checked selection at multiples of `chunk`. A list is sorted once; a range costs nothing.
-    pub fn new(selection: &AxisSelection, chunk: u64) -> Self {
-        let chunk = chunk.max(1);
-        let cut = match selection {
-            AxisSelection::Range { start, step, len } => {
-                Cut::Strided(Strided { start: *start, step: *step, len: *len })
-            }
+    /// Cuts a checked selection at the chunks' boundaries. A list is sorted once; a range costs nothing where all chunks
+    /// have one length, else a step for each run of chunks that it touches.
+    pub fn new(selection: &AxisSelection, edges: &Edges) -> Self {
+        let range = match selection {
+            AxisSelection::Range { start, step, len } => Strided { start: *start, step: *step, len: *len },
             AxisSelection::List(list) => match progression(list) {
-                Some((start, step)) => Cut::Strided(Strided { start, step, len: list.len() as u64 }),
-                None => listed(list, chunk),
+                Some((start, step)) => Strided { start, step, len: list.len() as u64 },
+                None => return Self { cut: listed(list, edges) },
             },
         };
-        Self { chunk, cut }
+        let cut = match edges {
+            Edges::Each(chunk) => Cut::Strided { range, chunk: (*chunk).max(1) },
+            Edges::Runs(edges) => Cut::Runs { segments: Segments::new(&range, edges), edges: edges.clone() },
+        };
+        Self { cut }
     }
 
     /// How many parts there are.
     pub fn len(&self) -> usize {
         match &self.cut {
-            Cut::Strided(range) => range.pieces(self.chunk) as usize,
+            Cut::Strided { range, chunk } => range.pieces(*chunk) as usize,
+            Cut::Runs { segments, .. } => segments.pieces() as usize,
             Cut::Listed { parts, .. } => parts.len(),
         }
     }
@@ -74,10 +78,15 @@ impl AxisPlan {
     /// Part number `i`, below [`len`](Self::len).
     pub fn part(&self, i: usize) -> AxisPart {
         match &self.cut {
-            Cut::Strided(range) => {
-                let piece = range.piece(i as u64, self.chunk);
-                let first = range.at(piece.first) % self.chunk;
+            Cut::Strided { range, chunk } => {
+                let piece = range.piece(i as u64, *chunk);
+                let first = range.at(piece.first) % chunk;
                 let run = Run::Strided { first, step: range.step, len: piece.len, out: piece.first };
+                AxisPart { chunk: piece.index, run }
+            }
+            Cut::Runs { segments, .. } => {
+                let (piece, first, step) = segments.piece(i as u64);
+                let run = Run::Strided { first, step, len: piece.len, out: piece.first };
                 AxisPart { chunk: piece.index, run }
             }
             Cut::Listed { parts, .. } => AxisPart { chunk: parts[i].0, run: Run::Listed(parts[i].1.clone()) },
@@ -87,7 +96,7 @@ impl AxisPlan {
     /// The pairs of a listed run: (index in chunk, index in output).
     pub fn pairs(&self, range: &Range<usize>) -> &[(u64, u64)] {
         match &self.cut {
-            Cut::Strided(_) => &[],
+            Cut::Strided { .. } | Cut::Runs { .. } => &[],
             Cut::Listed { pairs, .. } => pairs.get(range.clone()).unwrap_or_default(),
         }
     }
@@ -96,34 +105,59 @@ impl AxisPlan {
     pub fn groups(&self, range: &Range<usize>, ratio: u64) -> AxisGroups {
         let ratio = ratio.max(1);
         match &self.cut {
-            Cut::Strided(whole) => {
-                let elements = if range.is_empty() {
-                    Strided { len: 0, ..*whole }
-                } else {
-                    let first = whole.piece(range.start as u64, self.chunk).first;
-                    let last = whole.piece(range.end as u64 - 1, self.chunk);
-                    Strided { start: whole.at(first), step: whole.step, len: last.first + last.len - first }
-                };
-                let size = self.chunk.saturating_mul(ratio);
-                AxisGroups(Groups::Strided { elements, base: range.start, chunk: self.chunk, size })
+            Cut::Strided { range: whole, chunk } => AxisGroups(Groups::Strided {
+                elements: elements(whole, range, *chunk),
+                base: range.start,
+                chunk: *chunk,
+                size: chunk.saturating_mul(ratio),
+            }),
+            Cut::Runs { segments, .. } if ratio == 1 => {
+                AxisGroups(Groups::Parts { segments: segments.clone(), range: range.clone() })
             }
-            Cut::Listed { parts, .. } => {
-                let mut groups: Vec<(u64, Range<usize>)> = Vec::new();
-                for i in range.clone() {
-                    let coarse = parts[i].0 / ratio;
-                    match groups.last_mut() {
-                        Some((last, range)) if *last == coarse => range.end = i + 1,
-                        _ => groups.push((coarse, i..i + 1)),
-                    }
-                }
-                AxisGroups(Groups::Listed(groups))
+            _ => self.grouped(range, |chunk| chunk / ratio),
+        }
+    }
+
+    /// The parts of `range`, grouped by coarse chunks of these lengths, each of whole chunks.
+    pub fn groups_by(&self, range: &Range<usize>, coarse: &Edges) -> AxisGroups {
+        match (&self.cut, coarse) {
+            (Cut::Strided { chunk, .. }, Edges::Each(size)) => self.groups(range, size / chunk),
+            (Cut::Strided { range: whole, chunk }, Edges::Runs(runs)) => {
+                let elements = elements(whole, range, *chunk);
+                let coarse = Segments::new(&elements, runs);
+                AxisGroups(Groups::Runs { elements, base: range.start, chunk: *chunk, coarse })
+            }
+            (Cut::Runs { edges, .. }, coarse) => {
+                let edges = Edges::Runs(edges.clone());
+                self.grouped(range, |chunk| coarse.chunk_of(edges.begin(chunk)))
+            }
+            (Cut::Listed { edges, .. }, coarse) => {
+                self.grouped(range, |chunk| coarse.chunk_of(edges.begin(chunk)))
             }
         }
     }
 
+    /// Groups by the coarse chunk of each chunk, part by part.
+    fn grouped(&self, range: &Range<usize>, coarse: impl Fn(u64) -> u64) -> AxisGroups {
+        let mut groups: Vec<(u64, Range<usize>)> = Vec::new();
+        for i in range.clone() {
+            let coarse = coarse(self.part(i).chunk);
+            match groups.last_mut() {
+                Some((last, range)) if *last == coarse => range.end = i + 1,
+                _ => groups.push((coarse, i..i + 1)),
+            }
+        }
+        AxisGroups(Groups::Listed(groups))
+    }
+
     /// Whether a part takes every element of its chunk that lies inside an axis of `extent` elements.
     pub fn covers(&self, part: &AxisPart, extent: u64) -> bool {
-        let inside = self.chunk.min(extent.saturating_sub(part.chunk.saturating_mul(self.chunk)));
+        let (begin, length) = match &self.cut {
+            Cut::Strided { chunk, .. } => (part.chunk.saturating_mul(*chunk), *chunk),
+            Cut::Runs { edges, .. } => edges.chunk(part.chunk),
+            Cut::Listed { edges, .. } => (edges.begin(part.chunk), edges.length(part.chunk)),
+        };
+        let inside = length.min(extent.saturating_sub(begin));
         match &part.run {
             Run::Strided { step, len, .. } => *len == inside && (step.unsigned_abs() == 1 || inside == 1),
             Run::Listed(range) => {
@@ -135,69 +169,31 @@ impl AxisPlan {
     }
 }
 
-/// The parts of an axis, grouped by coarser chunks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisGroups(Groups);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Groups {
-    Strided { elements: Strided, base: usize, chunk: u64, size: u64 },
-    Listed(Vec<(u64, Range<usize>)>),
+/// The elements of some parts of a range.
+fn elements(whole: &Strided, range: &Range<usize>, chunk: u64) -> Strided {
+    if range.is_empty() {
+        return Strided { len: 0, ..*whole };
+    }
+    let first = whole.piece(range.start as u64, chunk).first;
+    let last = whole.piece(range.end as u64 - 1, chunk);
+    Strided { start: whole.at(first), step: whole.step, len: last.first + last.len - first }
 }
 
-impl AxisGroups {
-    /// How many groups there are.
-    pub fn len(&self) -> u64 {
-        match &self.0 {
-            Groups::Strided { elements, size, .. } => elements.pieces(*size),
-            Groups::Listed(groups) => groups.len() as u64,
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Group number `i`: the coarse chunk's index, and its parts.
-    pub fn get(&self, i: u64) -> (u64, Range<usize>) {
-        match &self.0 {
-            Groups::Strided { elements, base, chunk, size } => {
-                let group = elements.piece(i, *size);
-                let first = elements.piece_of(group.first, *chunk) as usize;
-                let last = elements.piece_of(group.first + group.len - 1, *chunk) as usize;
-                (group.index, base + first..base + last + 1)
-            }
-            Groups::Listed(groups) => groups[i as usize].clone(),
-        }
-    }
-
-    /// The number of the group of a coarse chunk, where the selection touches it.
-    pub fn find(&self, coarse: u64) -> Option<u64> {
-        match &self.0 {
-            Groups::Strided { elements, size, .. } => elements.find(coarse, *size),
-            Groups::Listed(groups) => {
-                groups.binary_search_by_key(&coarse, |(index, _)| *index).ok().map(|i| i as u64)
-            }
-        }
-    }
-}
-
-fn listed(list: &[u64], chunk: u64) -> Cut {
+fn listed(list: &[u64], edges: &Edges) -> Cut {
     let mut pairs: Vec<(u64, u64)> = list.iter().zip(0..).map(|(&index, out)| (index, out)).collect();
     pairs.sort_unstable();
     let mut parts = Vec::new();
-    let mut begin = 0;
-    while begin < pairs.len() {
-        let here = pairs[begin].0 / chunk;
-        let n = pairs[begin..].partition_point(|(index, _)| index / chunk == here);
-        parts.push((here, begin..begin + n));
-        begin += n;
+    let mut at = 0;
+    while at < pairs.len() {
+        let here = edges.chunk_of(pairs[at].0);
+        let begin = edges.begin(here);
+        let end = begin.saturating_add(edges.length(here).max(1));
+        let n = pairs[at..].partition_point(|(index, _)| *index < end);
+        pairs[at..at + n].iter_mut().for_each(|(index, _)| *index -= begin);
+        parts.push((here, at..at + n));
+        at += n;
     }
-    for (index, _) in &mut pairs {
-        *index %= chunk;
-    }
-    Cut::Listed { parts, pairs }
+    Cut::Listed { parts, pairs, edges: edges.clone() }
 }
 
 /// Start and step of a list that is an arithmetic progression.
@@ -216,102 +212,5 @@ fn progression(list: &[u64]) -> Option<(u64, i64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// (array index, output index) of everything a plan selects.
-    fn elements(plan: &AxisPlan, chunk: u64) -> Vec<(u64, u64)> {
-        let mut all = Vec::new();
-        for part in (0..plan.len()).map(|i| plan.part(i)) {
-            match &part.run {
-                Run::Strided { first, step, len, out } => all.extend((0..*len).map(|i| {
-                    let inside = (*first as i64 + i as i64 * step) as u64;
-                    assert!(inside < chunk);
-                    (part.chunk * chunk + inside, out + i)
-                })),
-                Run::Listed(range) => {
-                    all.extend(plan.pairs(range).iter().map(|(i, o)| (part.chunk * chunk + i, *o)));
-                }
-            }
-        }
-        all.sort_by_key(|(_, out)| *out);
-        all
-    }
-
-    proptest! {
-        #[test]
-        fn a_range_is_cut_without_losing_or_repeating_an_element(
-            start in 0u64..60, step in -7i64..8, len in 0u64..30, chunk in 1u64..20,
-        ) {
-            let selection = AxisSelection::Range { start, step, len };
-            prop_assume!(selection.check(0, 60).is_ok());
-            let plan = AxisPlan::new(&selection, chunk);
-            let expected: Vec<_> = (0..len).map(|i| ((start as i64 + i as i64 * step) as u64, i)).collect();
-            prop_assert_eq!(elements(&plan, chunk), expected);
-        }
-
-        #[test]
-        fn a_list_keeps_order_and_repeats(list in prop::collection::vec(0u64..60, 0..40), chunk in 1u64..20) {
-            let plan = AxisPlan::new(&AxisSelection::List(list.clone()), chunk);
-            let expected: Vec<_> = list.iter().zip(0..).map(|(&i, o)| (i, o)).collect();
-            prop_assert_eq!(elements(&plan, chunk), expected);
-        }
-
-        #[test]
-        fn a_part_covers_its_chunk_exactly_when_every_element_is_selected(
-            list in prop::collection::vec(0u64..23, 0..80), chunk in 1u64..12,
-        ) {
-            let plan = AxisPlan::new(&AxisSelection::List(list.clone()), chunk);
-            for part in (0..plan.len()).map(|i| plan.part(i)) {
-                let begin = part.chunk * chunk;
-                let all = (begin..(begin + chunk).min(23)).all(|index| list.contains(&index));
-                prop_assert_eq!(plan.covers(&part, 23), all);
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn groups_hold_the_parts_of_their_coarse_chunk_and_are_found_by_it(
-            start in 0u64..60, step in -9i64..10, len in 1u64..30, list in prop::collection::vec(0u64..60, 1..20),
-            as_list in any::<bool>(), chunk in 1u64..9, ratio in 1u64..5, outer in 1u64..3,
-        ) {
-            let selection = if as_list { AxisSelection::List(list) } else { AxisSelection::Range { start, step, len } };
-            prop_assume!(selection.check(0, 60).is_ok());
-            let plan = AxisPlan::new(&selection, chunk);
-            let all = plan.groups(&(0..plan.len()), ratio * outer);
-            let mut next = 0;
-            for i in 0..all.len() {
-                let (coarse, range) = all.get(i);
-                prop_assert_eq!(range.start, next);
-                next = range.end;
-                prop_assert_eq!(all.find(coarse), Some(i));
-                prop_assert!(range.clone().all(|part| plan.part(part).chunk / (ratio * outer) == coarse));
-                let below = plan.groups(&range, ratio);
-                let parts: Vec<usize> = (0..below.len()).flat_map(|j| below.get(j).1).collect();
-                prop_assert_eq!(parts, range.collect::<Vec<_>>());
-                for j in 0..below.len() {
-                    let (coarse, range) = below.get(j);
-                    prop_assert_eq!(below.find(coarse), Some(j));
-                    prop_assert!(range.into_iter().all(|part| plan.part(part).chunk / ratio == coarse));
-                }
-            }
-            prop_assert_eq!(next, plan.len());
-            for coarse in 0..70 {
-                let touched = (0..plan.len()).any(|part| plan.part(part).chunk / (ratio * outer) == coarse);
-                prop_assert_eq!(all.find(coarse).is_some(), touched);
-            }
-        }
-    }
-
-    #[test]
-    fn ranges_off_the_end_are_refused() {
-        for (start, step, len) in
-            [(0, 1, 11), (10, 1, 1), (5, -1, 7), (0, 0, 2), (u64::MAX, 1, 1), (1, i64::MIN, 2)]
-        {
-            assert!(AxisSelection::Range { start, step, len }.check(0, 10).is_err(), "{start} {step} {len}");
-        }
-        assert!(AxisSelection::Range { start: 9, step: -1, len: 10 }.check(0, 10).is_ok());
-    }
-}
+#[path = "axis_tests.rs"]
+mod tests;

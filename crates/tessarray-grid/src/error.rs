@@ -1,6 +1,6 @@
-//! Selections that do not fit their array.
+//! Selections that do not fit their array, and chunks that cut nothing.
 
-/// A selection does not fit; names the axis, what the array has and what was asked for.
+/// A selection, or a list of chunk lengths, does not fit; names the axis, what the array has and what was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
@@ -16,4 +16,15 @@ pub enum GridError {
     /// The coordinate lists of a point selection differ in length.
     #[error("coordinates of axis {axis} have {found} points, those of axis 0 have {expected}")]
     Points { axis: usize, expected: usize, found: usize },
+    /// A list of chunk lengths has a length of zero, or a run of no chunks.
+    #[error(
+        "chunk lengths: entry {index} has {count} chunks of length {length}, expected at least 1 of at least 1"
+    )]
+    Edge { index: usize, length: u64, count: u64 },
+    /// A list of chunk lengths is empty.
+    #[error("chunk lengths: expected at least one, found none")]
+    NoEdges,
+    /// Chunk lengths that are too large together.
+    #[error("chunk lengths: expected a sum below 2^63, which entry {index} goes beyond")]
+    EdgeSum { index: usize },
 }

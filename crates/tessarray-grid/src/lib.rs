@@ -1,16 +1,21 @@
-//! Pure integer maths: selections on regular chunk grids, cut into the parts that fall into each chunk.
+//! Pure integer maths: selections on chunk grids, cut into the parts that fall into each chunk.
 //!
-//! Nothing here does I/O or allocates in proportion to anything but the selection and the number of chunks it touches
-//! along each axis. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
+//! Nothing here does I/O or allocates in proportion to anything but the selection, the number of chunks it touches
+//! along each axis, and the runs of chunks of unequal length that it touches. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
 
 mod axis;
+mod axis_groups;
+mod edges;
 mod error;
 mod odometer;
 mod points;
+mod segments;
 mod selection;
 mod strided;
 
-pub use axis::{AxisGroups, AxisPart, AxisPlan, Run};
+pub use axis::{AxisPart, AxisPlan, Run};
+pub use axis_groups::AxisGroups;
+pub use edges::{EdgeRun, EdgeRuns, Edges};
 pub use error::GridError;
 pub use odometer::{Odometer, ravel, unravel};
 pub use points::{PointGroup, PointPlan};

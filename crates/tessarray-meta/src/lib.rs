@@ -31,6 +31,7 @@
 
 mod array;
 mod base64;
+mod chunk_grid;
 mod dtype;
 mod error;
 mod fields;
@@ -48,6 +49,7 @@ mod sharding;
 mod v2;
 
 pub use array::{ArrayMetadata, Format};
+pub use chunk_grid::ChunkGrid;
 pub use dtype::{V2DataType, data_type_to_json, data_type_to_v2, parse_data_type, parse_v2_data_type};
 pub use error::{MetaError, Result};
 pub use fill::{fill_value_from_json, fill_value_from_json_v2};

@@ -187,6 +187,31 @@ fn transpose(codec: &NamedConfig, shape: &mut Vec<u64>, path: &Path<'_>) -> Resu
     }
 }
 
+/// The lengths of which the shards' must be multiples, along each axis of the array: those of the inner chunks, or 1 where
+/// there are none. The chain was checked.
+pub(crate) fn units(codecs: &[NamedConfig], rank: usize) -> Vec<u64> {
+    let mut units = vec![1; rank];
+    // Which axis of the array each axis is, behind the transposes.
+    let mut axes: Vec<u64> = (0..wide(rank)).collect();
+    for codec in codecs {
+        match plain(&codec.name) {
+            "transpose" if transpose(codec, &mut axes, &Path::root("codecs")).is_err() => return units,
+            "sharding_indexed" => {
+                let inner = codec.configuration.get("chunk_shape").and_then(Value::as_array);
+                for (&axis, length) in axes.iter().zip(inner.into_iter().flatten()) {
+                    let unit = usize::try_from(axis).ok().and_then(|axis| units.get_mut(axis));
+                    if let (Some(unit), Some(length @ 1..)) = (unit, length.as_u64()) {
+                        *unit = length;
+                    }
+                }
+                return units;
+            }
+            _ => {}
+        }
+    }
+    units
+}
+
 fn check_bytes(shape: &[u64], size: u64, limit: u64, what: &'static str, path: &Path<'_>) -> Result<()> {
     let bytes = shape.iter().try_fold(size, |product, &n| product.checked_mul(n));
     match bytes {

@@ -94,7 +94,7 @@ fn a_consolidated_node_that_is_not_understood_does_not_close_the_group() {
     };
     for (pointer, value) in [
         ("/data_type", json!("float128")),
-        ("/chunk_grid/name", json!("rectilinear")),
+        ("/chunk_grid/name", json!("hexagonal")),
         ("/codecs", json!([{"name": "pickle"}])),
         ("/next_big_thing", json!(1)),
         ("/zarr_format", json!(4)),

@@ -107,8 +107,8 @@ fn a_v3_member_that_is_wrong_is_named() {
         ("/chunk_grid", json!("regular"), format!("{chunks}: missing")),
         (
             "/chunk_grid/name",
-            json!("rectilinear"),
-            "zarr.json: chunk_grid: unknown chunk grid \"rectilinear\"".into(),
+            json!("hexagonal"),
+            "zarr.json: chunk_grid: unknown chunk grid \"hexagonal\"".into(),
         ),
         (
             "/chunk_grid/configuration/chunk_shape/1",

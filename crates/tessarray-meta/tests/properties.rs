@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use tessarray_buffer::{DataType, Field, TimeUnit};
 use tessarray_codec::NamedConfig;
 use tessarray_meta::{
-    ArrayMetadata, Endian, Format, GroupMetadata, KeyEncoding, Limits, Node, Path, data_type_to_json,
-    data_type_to_v2, fill_value_from_json, fill_value_from_json_v2, fill_value_to_json,
+    ArrayMetadata, ChunkGrid, Endian, Format, GroupMetadata, KeyEncoding, Limits, Node, Path,
+    data_type_to_json, data_type_to_v2, fill_value_from_json, fill_value_from_json_v2, fill_value_to_json,
     fill_value_to_json_v2, parse_data_type, parse_v2_data_type,
 };
 
@@ -67,7 +67,7 @@ fn array(data_type: DataType, fill: Vec<u8>, codecs: Vec<NamedConfig>) -> ArrayM
         format: Format::V3,
         shape: vec![10, 0, 1 << 40],
         data_type,
-        chunk_shape: vec![5, 1, 100],
+        chunk_grid: ChunkGrid::Regular(vec![5, 1, 100]),
         key_encoding: KeyEncoding::Default { separator: '/' },
         fill_value: fill.into(),
         codecs,
@@ -210,9 +210,12 @@ fn metadata_built_in_code_is_validated_like_metadata_that_was_read() {
         assert!(error.contains(expected), "{error}");
     };
     refused(&|m| m.shape[2] = u64::MAX, "metadata: shape[2]");
-    refused(&|m| m.chunk_shape[0] = 0, "metadata: chunk_grid.configuration.chunk_shape[0]");
-    refused(&|m| m.chunk_shape = vec![1], "chunk_shape: expected 3 lengths");
-    refused(&|m| m.chunk_shape = vec![u64::MAX >> 1; 3], "bytes of a chunk 2^64 or more");
+    refused(
+        &|m| m.chunk_grid = ChunkGrid::Regular(vec![0, 1, 100]),
+        "metadata: chunk_grid.configuration.chunk_shape[0]",
+    );
+    refused(&|m| m.chunk_grid = ChunkGrid::Regular(vec![1]), "chunk_shape: expected 3 lengths");
+    refused(&|m| m.chunk_grid = ChunkGrid::Regular(vec![u64::MAX >> 1; 3]), "bytes of a chunk 2^64 or more");
     refused(&|m| m.fill_value = [0; 3].into(), "metadata: fill_value: expected 4 bytes");
     refused(&|m| m.dimension_names = Some(vec![]), "metadata: dimension_names");
     refused(&|m| m.codecs.clear(), "metadata: codecs: expected at least one");

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tessarray_buffer::Dims;
 use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
 use tessarray_codec::{Chain, ChunkSpec, Registry, Scratch};
-use tessarray_meta::{ArrayMetadata, KeyEncoding, Limits};
+use tessarray_meta::{ArrayMetadata, ChunkGrid, KeyEncoding, Limits};
 
 /// Names of the documents that make a node.
 pub(crate) const V3: &str = "zarr.json";
@@ -27,8 +27,8 @@ struct Kind {
     rank: usize,
     encoding: KeyEncoding,
     sharding: Option<Arc<Sharding>>,
-    /// Shape of the objects.
-    object: Vec<u64>,
+    /// How it is cut into objects.
+    grid: ChunkGrid,
 }
 
 /// What arrays of one kind and one shape have in common.
@@ -157,7 +157,7 @@ impl Layouts {
             rank: metadata.shape.len(),
             encoding: metadata.key_encoding,
             sharding: sharding(&metadata, &self.registry),
-            object: metadata.chunk_shape,
+            grid: metadata.chunk_grid,
         })
     }
 }
@@ -168,8 +168,7 @@ impl Layout {
         if shape.len() != kind.rank {
             return None;
         }
-        let grid: Vec<u64> =
-            shape.iter().zip(&kind.object).map(|(&n, &object)| n.div_ceil(object.max(1))).collect();
+        let grid = kind.grid.counts(&shape);
         let inner = kind.sharding.as_ref().map_or(1, |sharding| sharding.counts().iter().product());
         let numbering = Numbering::new(&grid, inner);
         Some(Self { text: numbering.to_string().into(), numbering, kind, shape })
@@ -224,8 +223,9 @@ fn sharding(metadata: &ArrayMetadata, registry: &Registry) -> Option<Arc<Shardin
     if metadata.codecs.first()?.name != "sharding_indexed" {
         return None;
     }
+    // Shards of unequal lengths hold unequal numbers of inner chunks: they are kept whole, as chunks are.
     let spec = ChunkSpec {
-        shape: Dims::from_slice(&metadata.chunk_shape),
+        shape: Dims::from_slice(metadata.chunk_grid.regular()?),
         data_type: metadata.data_type.clone(),
         fill: metadata.fill_value.clone(),
     };

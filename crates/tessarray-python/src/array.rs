@@ -3,6 +3,7 @@
 //! Every call of the engine is made with the interpreter lock released. No lock of this crate is held while the
 //! interpreter's is taken.
 
+use crate::chunk_sizes::{one_shape, sizes};
 use crate::errors::{OrRaise, invalid};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, DataType, Dims, Format, InputView, Member, VarItem};
+use tessarray::{Arena, Array, ChunkGrid, DataType, Dims, Format, InputView, Member, VarItem};
 
 /// The engine's side of an array.
 #[pyclass(name = "ArrayCore", module = "tessarray._native", subclass, frozen)]
@@ -116,14 +117,9 @@ impl PyArrayCore {
         let found = wrapped.filter(|&axis| axis < rank);
         found.ok_or_else(|| invalid(py, format!("axis: expected one of the {rank} axes, found {axis}")))
     }
-
-    /// The stored unit: the shard where there are shards, else the chunk.
-    pub fn object_shape(&self) -> Vec<u64> {
-        self.inner.shard_shape().unwrap_or_else(|| self.inner.chunk_shape())
-    }
 }
 
-fn tuple<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
+pub fn tuple<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, numbers)
 }
 
@@ -288,13 +284,44 @@ impl PyArrayCore {
     /// Shape of the inner chunk where the array is sharded, else of the chunk.
     #[getter]
     fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, &self.inner.chunk_shape())
+        one_shape(py, ("chunks", "read_chunk_sizes"), &self.inner.chunk_edges())
     }
 
     /// Shape of the shard, `None` where there are none.
     #[getter]
     fn shards<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.inner.shard_shape().map(|shape| tuple(py, &shape)).transpose()
+        let sharded = self.inner.shard_shape().is_some();
+        let shape = || one_shape(py, ("shards", "write_chunk_sizes"), &self.inner.object_edges());
+        sharded.then(shape).transpose()
+    }
+
+    /// The kind of the grid of chunks (of shards, where there are any): `regular` or `rectilinear`.
+    #[getter]
+    fn chunk_grid(&self) -> &'static str {
+        match self.inner.metadata().chunk_grid {
+            ChunkGrid::Regular(_) => "regular",
+            ChunkGrid::Rectilinear(_) => "rectilinear",
+        }
+    }
+
+    /// Lengths along each axis of the chunks that are read on their own, clipped at the array's end.
+    #[getter]
+    fn read_chunk_sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        sizes(py, &self.inner.chunk_edges(), &self.inner.shape())
+    }
+
+    /// The same of what is stored as one object.
+    #[getter]
+    fn write_chunk_sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        sizes(py, &self.inner.object_edges(), &self.inner.shape())
+    }
+
+    /// Chunks along each axis (inner chunks, where sharded).
+    #[getter]
+    fn cdata_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let shape = self.inner.shape();
+        let counts = self.inner.chunk_edges().into_iter().zip(shape).map(|(edges, n)| edges.count(n));
+        tuple(py, &counts.collect::<Vec<u64>>())
     }
 
     #[getter]

@@ -31,7 +31,7 @@ impl PyIndexer {
         match self.kind {
             Kind::Orthogonal => parse_orthogonal(key, &shape),
             Kind::Vectorized => parse_vectorized(key, &shape),
-            Kind::Blocks => parse_blocks(key, &shape, &array.object_shape()),
+            Kind::Blocks => parse_blocks(key, &shape, &array.inner.object_edges()),
         }
     }
 }

@@ -4,6 +4,7 @@
 mod appender;
 mod array;
 mod check;
+mod chunk_sizes;
 mod codec;
 mod collection;
 mod dtype;

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::Value;
 use tessarray::{
-    Arena, ArraySpec, ChunkChoice, CodecChoice, DataType, Format, KeyEncoding, NamedConfig, ShardChoice,
-    VarItem, fill_value_to_json,
+    Arena, ArraySpec, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding, NamedConfig,
+    ShardChoice, VarItem, fill_value_to_json,
 };
 
 /// The arguments of `create_array` after Python has brought them to their plain forms: shapes are sequences of
@@ -53,14 +53,20 @@ impl SpecArguments<'_> {
         spec.chunks = if is_auto(&self.chunks) {
             ChunkChoice::Auto
         } else {
-            ChunkChoice::Shape(self.chunks.extract()?)
+            match cut(py, &self.chunks, "chunks")? {
+                Cut::Shape(shape) => ChunkChoice::Shape(shape),
+                Cut::Edges(edges) => ChunkChoice::Edges(edges),
+            }
         };
         spec.shards = if self.shards.is_none() {
             ShardChoice::None
         } else if is_auto(&self.shards) {
             ShardChoice::Auto
         } else {
-            ShardChoice::Shape(self.shards.extract()?)
+            match cut(py, &self.shards, "shards")? {
+                Cut::Shape(shape) => ShardChoice::Shape(shape),
+                Cut::Edges(edges) => ShardChoice::Edges(edges),
+            }
         };
         spec.filters = codecs(&self.filters, "filters")?;
         spec.serializer = codecs(&self.serializer, "serializer")?;
@@ -89,6 +95,31 @@ impl SpecArguments<'_> {
         spec.dimension_names = self.dimension_names;
         Ok(spec)
     }
+}
+
+/// One length an axis, or a list of lengths for some.
+enum Cut {
+    Shape(Vec<u64>),
+    Edges(Vec<Edges>),
+}
+
+fn cut(py: Python<'_>, value: &Bound<'_, PyAny>, place: &str) -> PyResult<Cut> {
+    if let Ok(shape) = value.extract() {
+        return Ok(Cut::Shape(shape));
+    }
+    let mut axes = Vec::new();
+    for (axis, item) in value.try_iter()?.enumerate() {
+        let item = item?;
+        axes.push(match item.extract() {
+            Ok(length) => Edges::Each(length),
+            Err(_) => {
+                let lengths: Vec<u64> = item.extract()?;
+                let edges = Edges::listed(lengths.into_iter().map(|length| (length, 1)));
+                edges.map_err(|error| invalid(py, format!("{place}[{axis}]: {error}")))?
+            }
+        });
+    }
+    Ok(Cut::Edges(axes))
 }
 
 /// The format version of a number.

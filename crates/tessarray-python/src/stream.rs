@@ -19,26 +19,26 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, ArrayError, AxisSelection, DataType, Selection};
+use tessarray::{Arena, Array, ArrayError, AxisSelection, DataType, Edges, Selection};
 
 /// A contiguous box, cut at chunk boundaries.
 struct Boxes {
     start: Vec<u64>,
     end: Vec<u64>,
-    chunk: Vec<u64>,
+    edges: Vec<Edges>,
     /// Chunks touched along each axis.
     grid: Vec<u64>,
     total: u64,
 }
 
 impl Boxes {
-    fn new(start: Vec<u64>, end: Vec<u64>, chunk: Vec<u64>) -> Self {
-        let touched = |((&start, &end), &chunk): ((&u64, &u64), &u64)| {
-            if start < end { (end - 1) / chunk - start / chunk + 1 } else { 0 }
+    fn new(start: Vec<u64>, end: Vec<u64>, edges: Vec<Edges>) -> Self {
+        let touched = |((&start, &end), edges): ((&u64, &u64), &Edges)| {
+            if start < end { edges.chunk_of(end - 1) - edges.chunk_of(start) + 1 } else { 0 }
         };
-        let grid: Vec<u64> = start.iter().zip(&end).zip(&chunk).map(touched).collect();
+        let grid: Vec<u64> = start.iter().zip(&end).zip(&edges).map(touched).collect();
         let total = grid.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        Self { start, end, chunk, grid, total }
+        Self { start, end, edges, grid, total }
     }
 
     /// Start and shape of box number `index`, in C order.
@@ -46,10 +46,11 @@ impl Boxes {
         let rank = self.grid.len();
         let (mut start, mut shape) = (vec![0; rank], vec![0; rank]);
         for axis in (0..rank).rev() {
-            let at = self.start[axis] / self.chunk[axis] + index % self.grid[axis];
+            let edges = &self.edges[axis];
+            let at = edges.chunk_of(self.start[axis]) + index % self.grid[axis];
             index /= self.grid[axis];
-            let from = (at * self.chunk[axis]).max(self.start[axis]);
-            let to = (at * self.chunk[axis]).saturating_add(self.chunk[axis]).min(self.end[axis]);
+            let from = edges.begin(at).max(self.start[axis]);
+            let to = edges.begin(at).saturating_add(edges.length(at)).min(self.end[axis]);
             (start[axis], shape[axis]) = (from, to - from);
         }
         (start, shape)
@@ -165,13 +166,13 @@ pub fn chunk_stream(
         None => Request::all(&shape),
     };
     let (start, end) = corners(py, &request)?;
-    let chunk = if by_shard { core.object_shape() } else { core.inner.chunk_shape() };
+    let edges = if by_shard { core.inner.object_edges() } else { core.inner.chunk_edges() };
     let workers = core.inner.session().threads() as u64;
     let prefetch = prefetch.unwrap_or(workers.saturating_add(1));
     if prefetch == 0 {
         return Err(invalid(py, "prefetch: expected at least 1, found 0"));
     }
-    let boxes = Boxes::new(start, end, chunk);
+    let boxes = Boxes::new(start, end, edges);
     let workers = workers.min(prefetch).min(boxes.total);
     if recording::started().is_some() {
         recording::one(py, Op::Stream, &core.inner, &request, None);

@@ -26,7 +26,7 @@ pub use tessarray_codec::{
     AnyCodec, ArrayCodec, BytesCodec, Chain, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry,
     Scratch, Serializer, sharding,
 };
-pub use tessarray_grid::{AxisSelection, GridError, Selection};
+pub use tessarray_grid::{AxisSelection, EdgeRuns, Edges, GridError, Selection};
 pub use tessarray_meta::*;
 pub use tessarray_store::*;
 

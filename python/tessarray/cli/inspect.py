@@ -7,6 +7,7 @@ from typing import Any
 from tessarray.cli.address import open_node
 from tessarray.cli.output import console, print_json
 from tessarray.conversion.size import format_size
+from tessarray.summary import lengths_text
 
 
 def describe(array: Any) -> dict[str, Any]:
@@ -19,13 +20,21 @@ def describe(array: Any) -> dict[str, Any]:
         "shape": list(array.shape),
         "dtype": str(array.dtype),
         "dimension_names": list(dims) if dims is not None else None,
-        "chunks": list(array.chunks),
-        "shards": list(array.shards) if array.shards is not None else None,
+        **_cut(array),
         "codecs": list(array.codecs),
         "fill_value": _python(array.fill_value),
         "nbytes": int(array.nbytes),
         "nbytes_stored": int(array.nbytes_stored()),
         "attributes": dict(array.attrs),
+    }
+
+
+def _cut(array: Any) -> dict[str, Any]:
+    """Chunks and shards: one length an axis, or a list where they are unequal, in the metadata's form."""
+    stored, sharded = array._chunk_lengths, array._is_sharded
+    return {
+        "chunks": list(array.chunks) if sharded else stored,
+        "shards": stored if sharded else None,
     }
 
 
@@ -61,7 +70,9 @@ def walk(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
     return found
 
 
-def _extents(values: list[int] | None, times: str = " × ") -> str:
+def _extents(values: list[Any] | None, times: str = " × ") -> str:
+    if values is not None and not all(isinstance(value, int) for value in values):
+        return lengths_text(values)
     return "-" if values is None else times.join(str(value) for value in values) or "scalar"
 
 

@@ -85,8 +85,12 @@ class Store(AbstractDataStore):
         elif name in self._text_fill:
             attrs["_FillValue"] = array.fill_value
         dims = _dims(array)
-        chunks = dict(zip(dims, array.chunks, strict=True))
-        encoding = {"chunks": array.chunks, "preferred_chunks": chunks}
+        encoding: dict[str, Any]
+        if array.chunk_grid == "rectilinear":
+            encoding = {"preferred_chunks": dict(zip(dims, array.read_chunk_sizes, strict=True))}
+        else:
+            chunks = dict(zip(dims, array.chunks, strict=True))
+            encoding = {"chunks": array.chunks, "preferred_chunks": chunks}
         return Variable(dims, indexing.LazilyIndexedArray(LazyArray(array)), attrs, encoding)
 
 

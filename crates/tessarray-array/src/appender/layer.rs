@@ -5,7 +5,7 @@ use crate::array::{Array, Part};
 use crate::error::{ArrayError, Result};
 use crate::session::Session;
 use tessarray_buffer::{Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided};
-use tessarray_grid::{Odometer, Selection};
+use tessarray_grid::{Edges, Odometer, Selection};
 
 /// Chunks of no fewer bytes are tiles; smaller ones are gathered again when they are encoded, which their size makes
 /// cheap, so that taking a frame is one copy of a few long runs.
@@ -43,12 +43,14 @@ impl Frames {
             return refused("appender", expected, data_type.to_string());
         }
         let item = data_type.size();
-        let (chunks, shards) = (array.chunk_shape(), array.shard_shape());
-        let object = shards.as_ref().unwrap_or(&chunks);
+        let (edges, is_sharded) = (array.object_edges(), array.shard_shape().is_some());
+        // Behind listed lengths every layer is a chunk of its own, as long as the last that is listed.
+        let object: Vec<u64> = edges.iter().map(Edges::last).collect();
+        let regular = edges.iter().all(|edges| edges.each().is_some());
         shape[axis] = 1;
         let row = bytes(&shape, item).max(1);
         // As long as an object where two layers fit, else the longest part of one in whole inner chunks.
-        let inner = chunks[axis].max(1);
+        let inner = array.chunk_edges()[axis].last().max(1);
         let ratio = (object[axis] / inner).max(1);
         let fits = |parts: u64| inner.saturating_mul(parts).saturating_mul(row) <= max_bytes as u64 / 2;
         let parts = (1..=ratio).rev().find(|&n| ratio.is_multiple_of(n) && fits(n)).unwrap_or(1);
@@ -58,7 +60,7 @@ impl Frames {
             return refused("appender", "rows of chunks that fit in memory".into(), format!("{shape:?}"));
         }
         let mut tile = shape.clone();
-        if shards.is_none() && bytes(object, item) >= TILE_BYTES {
+        if regular && !is_sharded && bytes(&object, item) >= TILE_BYTES {
             tile = object.iter().zip(&shape).map(|(&a, &b)| a.min(b)).collect();
         }
         let counts: Dims = shape.iter().zip(&tile).map(|(&n, &step)| n.div_ceil(step.max(1))).collect();

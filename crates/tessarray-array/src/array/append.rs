@@ -79,7 +79,7 @@ impl Array {
     fn append_under_lock(
         &self,
         session: &Session,
-        mut metadata: ArrayMetadata,
+        metadata: ArrayMetadata,
         axis: usize,
         extent: &[u64],
         parts: &[Part<'_>],
@@ -93,8 +93,15 @@ impl Array {
             found: format!("{start} + {n}"),
         };
         let end = start.checked_add(n).filter(|&end| end <= i64::MAX as u64);
-        metadata.shape[axis] = end.ok_or_else(|| argument("a length below 2^63"))?;
-        let grown = self.state_of(metadata)?;
+        let mut shape = metadata.shape.clone();
+        shape[axis] = end.ok_or_else(|| argument("a length below 2^63"))?;
+        let failed = |source| ArrayError::Metadata { key: "append".into(), source };
+        let new = metadata.reshaped(&shape).map_err(failed)?;
+        if new.chunk_grid != metadata.chunk_grid {
+            // What is appended behind listed chunk lengths is a chunk of its own, which may be too large.
+            new.validate(self.inner.session.limits()).map_err(failed)?;
+        }
+        let grown = self.state_of(new)?;
         let expected = grown.layout.item;
         if let Some(part) = parts.iter().find(|part| part.input.item() != expected) {
             return Err(ArrayError::ItemSize { expected, found: part.input.item() });

@@ -7,6 +7,7 @@ use crate::layout::Layout;
 use tessarray_buffer::Arena;
 use tessarray_codec::sharding::Sharding;
 use tessarray_codec::{Chain, CodecError};
+use tessarray_grid::Dims;
 use tessarray_store::{Key, StoreError};
 
 /// What kind of damage, or litter, was found.
@@ -87,10 +88,17 @@ impl Array {
         let mut found = Vec::new();
         match self.inner.store.get(key) {
             Ok(Some((bytes, _))) => {
+                let layout = match layout.of(at) {
+                    Ok(layout) => layout,
+                    Err(error) => {
+                        let (kind, message) = (classify(&error), error.to_string());
+                        return vec![finding(kind, key.as_str(), Some(at.to_vec()), None, message)];
+                    }
+                };
                 let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
                 match layout.levels.first() {
                     None => checker.chunk(layout.leaf(), &bytes, at, 0),
-                    Some(sharding) => checker.shard(sharding, &bytes, at, 0),
+                    Some(sharding) => checker.shard(sharding, &bytes, (at, &layout.first_child(0, at)), 0),
                 }
             }
             Ok(None) => {}
@@ -139,7 +147,8 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn shard(&mut self, sharding: &Sharding, bytes: &[u8], at: &[u64], base: u64) {
+    /// A shard by its coordinates, and those of its first child.
+    fn shard(&mut self, sharding: &Sharding, bytes: &[u8], (at, first): (&[u64], &[u64]), base: u64) {
         let size = bytes.len() as u64;
         let index = match sharding.index_span(size) {
             None => Err(CodecError::Truncated {
@@ -158,11 +167,14 @@ impl Checker<'_> {
         };
         for (number, entry) in index.entries().iter().enumerate() {
             let Some(entry) = entry else { continue };
-            let child = child_at(number as u64, at, sharding.counts());
+            let child = child_at(number as u64, first, sharding.counts());
             let inside = &bytes[entry.offset as usize..(entry.offset + entry.length) as usize];
             let base = base + entry.offset;
             match sharding.inner().addressable_sharding() {
-                Some(inner) => self.shard(inner, inside, &child, base),
+                Some(inner) => {
+                    let first: Dims = child.iter().zip(inner.counts()).map(|(&at, &n)| at * n).collect();
+                    self.shard(inner, inside, (&child, &first), base);
+                }
                 None => self.chunk(sharding.inner(), inside, &child, base),
             }
         }

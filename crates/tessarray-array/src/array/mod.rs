@@ -17,7 +17,7 @@ use crate::target::Target;
 use serde_json::{Map, Value};
 use std::sync::{Arc, PoisonError, RwLock};
 use tessarray_buffer::{Arena, DataType, InputView, OutputView};
-use tessarray_grid::Selection;
+use tessarray_grid::{Edges, Selection};
 use tessarray_meta::{ArrayMetadata, Format};
 use tessarray_store::{Key, Prefix, Store, Update};
 
@@ -78,15 +78,26 @@ impl Array {
         self.state().metadata.data_type.clone()
     }
 
-    /// Shape of the chunks that are read on their own: the inner chunks, where there are shards.
+    /// Shape of the chunks that are read on their own: the inner chunks, where there are shards. Of chunks of unequal
+    /// lengths, that of the largest.
     pub fn chunk_shape(&self) -> Vec<u64> {
         self.state().layout.inner.to_vec()
     }
 
-    /// Shape of the shards that are stored, where there are any.
+    /// Shape of the shards that are stored, where there are any. Of shards of unequal lengths, that of the largest.
     pub fn shard_shape(&self) -> Option<Vec<u64>> {
         let state = self.state();
         (!state.layout.levels.is_empty()).then(|| state.layout.object.to_vec())
+    }
+
+    /// Lengths of the chunks that are read on their own, along each axis.
+    pub fn chunk_edges(&self) -> Vec<Edges> {
+        self.state().layout.leaf_edges().to_vec()
+    }
+
+    /// Lengths of what is stored as one object, along each axis: of the shards, where there are any, else of the chunks.
+    pub fn object_edges(&self) -> Vec<Edges> {
+        self.state().layout.edges().to_vec()
     }
 
     /// Chunk objects (or shards) in the array's grid, stored or not.

@@ -151,7 +151,7 @@ impl Array {
     /// A state with this metadata; the codecs are built again only where they changed.
     pub(super) fn state_of(&self, metadata: ArrayMetadata) -> Result<State> {
         let old = self.state();
-        let same = old.metadata.chunk_shape == metadata.chunk_shape
+        let same = old.metadata.chunk_grid == metadata.chunk_grid
             && old.metadata.codecs == metadata.codecs
             && old.metadata.data_type == metadata.data_type
             && old.metadata.fill_value == metadata.fill_value;

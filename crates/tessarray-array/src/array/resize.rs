@@ -66,12 +66,12 @@ impl Array {
 
     /// Fills the part of one object that lies behind the old end of one axis.
     fn clear_edge(&self, state: &State, old: &ArrayMetadata, at: &[u64], axis: usize) -> Result<()> {
-        let (shape, chunk) = (&state.metadata.shape, &old.chunk_shape);
+        let (shape, edges) = (&state.metadata.shape, state.layout.edges());
         let mut axes = Vec::with_capacity(shape.len());
         for (a, &at) in at.iter().enumerate() {
-            let begin = at * chunk[a];
+            let begin = edges[a].begin(at);
             let from = if a == axis { begin.max(old.shape[a]) } else { begin };
-            let to = begin.saturating_add(chunk[a]).min(shape[a]);
+            let to = begin.saturating_add(edges[a].length(at)).min(shape[a]);
             if from >= to {
                 return Ok(());
             }
@@ -98,5 +98,5 @@ fn resized(old: &ArrayMetadata, shape: &[u64]) -> Result<ArrayMetadata> {
             found: format!("{shape:?}"),
         });
     }
-    Ok(ArrayMetadata { shape: shape.to_vec(), ..old.clone() })
+    old.reshaped(shape).map_err(|source| ArrayError::Metadata { key: "resize".into(), source })
 }

@@ -33,6 +33,20 @@ impl<'a> LeafDecoder<'a> {
         Self { picks, chain, strides: stored_strides(chain, layout.item), fill, out, arena }
     }
 
+    /// The same for a chunk of another shape.
+    pub(super) fn with(&self, layout: &'a Layout) -> Self {
+        let chain = layout.leaf();
+        let (picks, out, arena) = (self.picks, self.out, self.arena);
+        Self {
+            picks,
+            chain,
+            strides: stored_strides(chain, layout.item),
+            fill: self.fill.clone(),
+            out,
+            arena,
+        }
+    }
+
     /// Puts the fill value where the selection touches a part of the array that is not stored.
     pub(crate) fn missing(&self, cell: &Cell) {
         let zero = Strides::from_elem(0, self.strides.len());

@@ -58,13 +58,25 @@ impl<'a> ObjectEncoder<'a> {
         Self { target, picks, input, arena, fill, strides: stored_strides(leaf, target.layout.item), leaf }
     }
 
-    /// Whether the write replaces every element of the object that lies inside the array.
-    pub(crate) fn covers_object(&self, child: &Child) -> bool {
-        self.covers(&child.cell, &child.at, &self.target.layout.object_ratio())
+    /// The same for an object of another shape.
+    pub(crate) fn with<'t>(&self, target: &'t Target<'t>) -> ObjectEncoder<'t>
+    where
+        'a: 't,
+    {
+        let leaf = target.layout.leaf();
+        let strides = stored_strides(leaf, target.layout.item);
+        let (picks, input, arena, fill) = (self.picks, self.input, self.arena, self.fill.clone());
+        ObjectEncoder { target, picks, input, arena, fill, strides, leaf }
     }
 
-    fn covers(&self, cell: &Cell, at: &[u64], ratio: &[u64]) -> bool {
-        self.picks.covers(cell, at, ratio, &self.target.layout.inner, &self.target.metadata.shape)
+    /// Whether the write replaces every element of the object that lies inside the array.
+    pub(crate) fn covers_object(&self, child: &Child) -> bool {
+        let layout = self.target.layout;
+        self.covers(&child.cell, &layout.first_leaf(&child.at), &layout.object_ratio())
+    }
+
+    fn covers(&self, cell: &Cell, first: &[u64], ratio: &[u64]) -> bool {
+        self.picks.covers(cell, first, ratio, self.target.layout, &self.target.metadata.shape)
     }
 
     /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
@@ -137,7 +149,9 @@ impl<'a> ObjectEncoder<'a> {
         let old = self.old_index(sharding, place, key)?;
         let ratio = self.target.layout.child_ratio(level);
         let touched = self.picks.children(place.cell, &ratio);
-        let job = ShardJob { level, sharding, place, key, old: &old, touched: &touched, ratio: &ratio };
+        let first = self.target.layout.first_child(level, place.at);
+        let job =
+            ShardJob { level, sharding, place, key, first, old: &old, touched: &touched, ratio: &ratio };
         let pieces: Vec<Piece> = if parallel && total > 1 {
             let share = total.div_ceil(4 * self.target.session.threads() as u64).max(1);
             let ranges: Vec<Range<u64>> =
@@ -192,12 +206,13 @@ impl<'a> ObjectEncoder<'a> {
         let current = entry
             .zip(job.place.current)
             .map(|(entry, bytes)| &bytes[entry.offset as usize..(entry.offset + entry.length) as usize]);
-        let at = super::child_at(number, job.place.at, job.sharding.counts());
+        let at = super::child_at(number, &job.first, job.sharding.counts());
         let Some(child) = job.touched.find(&at) else {
             out.extend_from_slice(current.unwrap_or_default());
             return Ok(current.is_some());
         };
-        let current = current.filter(|_| !self.covers(&child.cell, &child.at, job.ratio));
+        let first: Dims = child.at.iter().zip(job.ratio).map(|(&at, &ratio)| at * ratio).collect();
+        let current = current.filter(|_| !self.covers(&child.cell, &first, job.ratio));
         let place = Place { at: &child.at, cell: &child.cell, current };
         match self.target.layout.levels.get(job.level + 1) {
             None => self.chunk(&place, job.key, scratch, out),
@@ -286,7 +301,7 @@ impl<'a> ObjectEncoder<'a> {
         let covered = self.covers(place.cell, place.at, &ones);
         match place.current {
             Some(current) if !covered => self.leaf.decode(current, chunk, self.arena, scratch)?,
-            _ if covered && is_inside(place.at, &self.leaf.spec().shape, &self.target.metadata.shape) => {}
+            _ if covered && is_inside(place.at, self.target.layout, &self.target.metadata.shape) => {}
             _ => fill_chunk(chunk, &self.fill),
         }
         // SAFETY: `chunk` has the stored chunk's bytes, and the input has the selection's shape.
@@ -314,6 +329,8 @@ struct ShardJob<'p> {
     sharding: &'p Sharding,
     place: &'p Place<'p>,
     key: &'p str,
+    /// The shard's first child.
+    first: Dims,
     old: &'p Option<ShardIndex>,
     touched: &'p Children,
     ratio: &'p [u64],

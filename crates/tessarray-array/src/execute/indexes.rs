@@ -3,17 +3,19 @@
 use super::with_scratch;
 use crate::cache::IndexKey;
 use crate::error::{ArrayError, Result};
+use crate::layout::{Layout, Lent};
 use crate::plan::{Cell, Child, Leaf, Picks, Span};
 use crate::target::Target;
 use std::sync::{Arc, Mutex, PoisonError};
-use tessarray_codec::sharding::{IndexLocation, ShardIndex, Sharding};
+use tessarray_codec::sharding::{IndexLocation, ShardIndex};
 use tessarray_grid::{Dims, ravel, unravel};
 use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError, Version};
 
 /// A shard that is touched: an object, or a shard inside one.
-struct Node {
-    /// Which object of the batch.
+struct Node<'a> {
+    /// Which object of the batch, and its layout.
     object: usize,
+    layout: Lent<'a, Layout>,
     at: Dims,
     cell: Cell,
     /// Where the shard lies in the object; `None`: it is the object.
@@ -52,9 +54,10 @@ pub(crate) fn resolve(
             leaves: Vec::new(),
             from_cache: false,
         });
-        nodes.push(Node { object, at: child.at.clone(), cell: child.cell.clone(), span: None });
+        let (layout, at, cell) = (target.layout.of(&child.at)?, child.at.clone(), child.cell.clone());
+        nodes.push(Node { object, layout, at, cell, span: None });
     }
-    for (level, sharding) in target.layout.levels.iter().enumerate() {
+    for level in 0..target.layout.levels.len() {
         let indexes = load(target, level, &nodes, &out, cached)?;
         let last = level + 1 == target.layout.levels.len();
         let ratio = target.layout.child_ratio(level);
@@ -70,8 +73,9 @@ pub(crate) fn resolve(
             object.version = Some(version);
             object.from_cache |= from_cache;
             let base = node.span.map_or(0, |span| span.offset);
+            let (sharding, first) = (&node.layout.levels[level], node.layout.first_child(level, &node.at));
             picks.children(&node.cell, &ratio).for_each(|child| {
-                match index.get(child_number(&child.at, &node.at, sharding.counts())) {
+                match index.get(child_number(&child.at, &first, sharding.counts())) {
                     None => all_missing(picks, target, level, &child, &mut missing),
                     Some(entry) => {
                         let span = Span { offset: base + entry.offset, length: entry.length };
@@ -80,6 +84,7 @@ pub(crate) fn resolve(
                         } else {
                             next.push(Node {
                                 object: node.object,
+                                layout: node.layout.clone(),
                                 at: child.at,
                                 cell: child.cell,
                                 span: Some(span),
@@ -98,17 +103,17 @@ pub(crate) fn resolve(
     }
 }
 
-/// The number of a child in its shard's index.
-pub(crate) fn child_number(child: &[u64], shard: &[u64], counts: &[u64]) -> u64 {
-    let local: Dims = child.iter().zip(shard).zip(counts).map(|((&c, &s), &n)| c - s * n).collect();
+/// The number of a child in its shard's index; `first` is the shard's first child.
+pub(crate) fn child_number(child: &[u64], first: &[u64], counts: &[u64]) -> u64 {
+    let local: Dims = child.iter().zip(first).map(|(&c, &first)| c - first).collect();
     ravel(&local, counts)
 }
 
 /// The coordinates of child `number` of a shard; the inverse of [`child_number`].
-pub(crate) fn child_at(number: u64, shard: &[u64], counts: &[u64]) -> Dims {
+pub(crate) fn child_at(number: u64, first: &[u64], counts: &[u64]) -> Dims {
     let mut local = Dims::new();
     unravel(number, counts, &mut local);
-    local.iter().zip(shard).zip(counts).map(|((&l, &s), &n)| s * n + l).collect()
+    local.iter().zip(first).map(|(&l, &first)| first + l).collect()
 }
 
 /// Tells `missing` of every leaf below a child of sharding `level` that is not stored.
@@ -126,7 +131,7 @@ fn all_missing(
     picks.children(&child.cell, &ones).for_each(|leaf| missing(&leaf.cell));
 }
 
-fn index_key(target: &Target<'_>, level: usize, key: &Key, node: &Node) -> IndexKey {
+fn index_key(target: &Target<'_>, level: usize, key: &Key, node: &Node<'_>) -> IndexKey {
     IndexKey {
         store: target.id,
         key: key.as_str().into(),
@@ -138,13 +143,12 @@ fn index_key(target: &Target<'_>, level: usize, key: &Key, node: &Node) -> Index
 fn load(
     target: &Target<'_>,
     level: usize,
-    nodes: &[Node],
+    nodes: &[Node<'_>],
     objects: &[ObjectLeaves],
     cached: bool,
 ) -> Result<Vec<(Loaded, bool)>> {
-    let sharding = &target.layout.levels[level];
     let cache = &target.session.process().indexes;
-    let known = |node: &Node| {
+    let known = |node: &Node<'_>| {
         cache.get(&index_key(target, level, &objects[node.object].key, node)).filter(|_| cached)
     };
     let mut loaded: Vec<(Loaded, bool)> = nodes.iter().map(|node| (known(node), true)).collect();
@@ -152,12 +156,12 @@ fn load(
     if wanted.is_empty() {
         return Ok(loaded);
     }
-    let requests: Vec<ReadRequest> = wanted.iter().map(|&i| request(sharding, &nodes[i], objects)).collect();
+    let requests: Vec<ReadRequest> = wanted.iter().map(|&i| request(level, &nodes[i], objects)).collect();
     let answers: Mutex<Vec<Result<Loaded>>> = Mutex::new(wanted.iter().map(|_| Ok(None)).collect());
     target.read_many(&requests, &|number, answer| {
         let node = &nodes[wanted[number]];
         let key = &objects[node.object].key;
-        let parsed = parse(sharding, node, key, answer);
+        let parsed = parse(level, node, key, answer);
         if let Some(slot) = answers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(number) {
             *slot = parsed;
         }
@@ -178,7 +182,8 @@ fn load(
     Ok(loaded)
 }
 
-fn request(sharding: &Sharding, node: &Node, objects: &[ObjectLeaves]) -> ReadRequest {
+fn request(level: usize, node: &Node<'_>, objects: &[ObjectLeaves]) -> ReadRequest {
+    let sharding = &node.layout.levels[level];
     let object = &objects[node.object];
     let length = sharding.index_bytes() as u64;
     let range = match (node.span, sharding.location()) {
@@ -194,11 +199,12 @@ fn request(sharding: &Sharding, node: &Node, objects: &[ObjectLeaves]) -> ReadRe
 }
 
 fn parse(
-    sharding: &Sharding,
-    node: &Node,
+    level: usize,
+    node: &Node<'_>,
     key: &Key,
     answer: tessarray_store::Result<Option<Blob<'_>>>,
 ) -> Result<Loaded> {
+    let sharding = &node.layout.levels[level];
     let lying =
         |reason: String| ArrayError::ShardIndex { key: key.to_string(), shard: node.at.to_vec(), reason };
     let blob = match answer {

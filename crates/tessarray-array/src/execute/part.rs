@@ -90,8 +90,10 @@ impl Reader<'_> {
 
     /// Reads what a leaf needs of a chunk that is known; `false` where it has to be read whole.
     pub(super) fn part(&self, cell: &Cell, key: &Key) -> Result<bool> {
-        let Some(part) = self.plan_part(cell, key) else { return Ok(false) };
-        unless_changed(self.read_parts(&[(cell, &part)]))
+        self.of_object(cell, |reader| {
+            let Some(part) = reader.plan_part(cell, key) else { return Ok(false) };
+            unless_changed(reader.read_parts(&[(cell, &part)]))
+        })
     }
 
     /// The blocks that a leaf needs; `None` where its chunk is not known, or the leaf needs most of it.
@@ -102,6 +104,10 @@ impl Reader<'_> {
 
     /// The same for a chunk that was seen in a certain state.
     pub(super) fn plan_known(&self, cell: &Cell, seen: Seen) -> Option<Part> {
+        // Where the metadata have changed, what is known of the chunk is of another shape.
+        if seen.known.decoded_bytes() != self.target.layout.leaf().stored_spec().byte_len() {
+            return None;
+        }
         let needed = self.decoder.needed(cell, seen.known.block_bytes())?;
         let runs = merged(&seen.known, needed);
         let bytes: usize = runs.iter().map(|run| run.span.len()).sum();

@@ -59,7 +59,7 @@ pub(crate) fn read(
         return Ok(());
     }
     // Parts of a few large chunks; many are shared one by one.
-    let few = target.layout.levels.is_empty() && leaves < 4 * threads as u64;
+    let few = target.layout.levels.is_empty() && target.layout.is_regular() && leaves < 4 * threads as u64;
     if few && threads > 1 && bytes > SMALL && read_known(&reader, selection, out, arena)? {
         return Ok(());
     }
@@ -129,8 +129,28 @@ impl Reader<'_> {
         Ok(ReadRequest { key: self.target.chunk_key(&child.at)?, range: ByteRange::All, expect: None })
     }
 
+    /// The same for one object, whose chunks are of its own shape.
+    pub(super) fn of_object<R>(&self, cell: &Cell, job: impl FnOnce(&Reader<'_>) -> Result<R>) -> Result<R> {
+        if self.target.layout.is_regular() || !self.target.layout.levels.is_empty() {
+            return job(self);
+        }
+        let layout = self.target.layout.of(&self.picks.leaf_chunk(cell))?;
+        let target = Target { layout: &layout, ..*self.target };
+        let decoder = self.decoder.with(&layout);
+        job(&Reader { target: &target, picks: self.picks, decoder: &decoder })
+    }
+
     /// Puts the answer to that into the output.
     pub(super) fn take(
+        &self,
+        cell: &Cell,
+        key: &Key,
+        answer: tessarray_store::Result<Option<Blob<'_>>>,
+    ) -> Result<()> {
+        self.of_object(cell, |reader| reader.take_own(cell, key, answer))
+    }
+
+    fn take_own(
         &self,
         cell: &Cell,
         key: &Key,

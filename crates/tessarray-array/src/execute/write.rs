@@ -49,7 +49,17 @@ pub(crate) fn write(
     (whole_rounds..n).try_for_each(|i| object(target, &encoder, &objects.get(i), true))
 }
 
+/// Writes one object, with an encoder of its own where objects have shapes of their own.
 fn object(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, parallel: bool) -> Result<()> {
+    if target.layout.is_regular() {
+        return put(target, encoder, child, parallel);
+    }
+    let layout = target.layout.of(&child.at)?;
+    let target = Target { layout: &layout, ..*target };
+    put(&target, &encoder.with(&target), child, parallel)
+}
+
+fn put(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, parallel: bool) -> Result<()> {
     let key = target.chunk_key(&child.at)?;
     if encoder.covers_object(child) {
         let encoded = encoder.object(child, key.as_str(), None, parallel)?;

@@ -1,34 +1,32 @@
 //! Whether a write replaces every element of a chunk, so that the old value need not be read.
 
 use super::{Cell, Picks};
-use tessarray_grid::chunk_count;
+use crate::layout::Layout;
 
 impl Picks {
-    /// Whether a cell at `at` takes every element of its chunk that lies inside the array. The chunk spans `ratio`
-    /// innermost chunks of shape `inner` along each axis. Points never count as covering.
+    /// Whether a cell takes every element of its chunk that lies inside the array. The chunk spans `ratio` innermost
+    /// chunks of `layout` along each axis, from `first` on. Points never count as covering.
     pub(crate) fn covers(
         &self,
         cell: &Cell,
-        at: &[u64],
+        first: &[u64],
         ratio: &[u64],
-        inner: &[u64],
+        layout: &Layout,
         shape: &[u64],
     ) -> bool {
         let (Self::Axes(axes), Cell::Axes(ranges)) = (self, cell) else { return false };
         axes.iter().zip(ranges).enumerate().all(|(axis, (plan, range))| {
-            let total = chunk_count(shape[axis], inner[axis]);
-            let begin = at[axis] * ratio[axis];
-            let inside = ratio[axis].min(total.saturating_sub(begin));
+            let total = layout.leaf_edges()[axis].count(shape[axis]);
+            let inside = ratio[axis].min(total.saturating_sub(first[axis]));
             range.len() as u64 == inside
                 && range.clone().all(|part| plan.covers(&plan.part(part), shape[axis]))
         })
     }
 }
 
-/// Whether a chunk at `at` of shape `chunk` lies wholly inside the array.
-pub(crate) fn is_inside(at: &[u64], chunk: &[u64], shape: &[u64]) -> bool {
-    at.iter()
-        .zip(chunk)
-        .zip(shape)
-        .all(|((&at, &chunk), &n)| (at + 1).checked_mul(chunk).is_some_and(|end| end <= n))
+/// Whether the innermost chunk at `at` lies wholly inside the array.
+pub(crate) fn is_inside(at: &[u64], layout: &Layout, shape: &[u64]) -> bool {
+    let axes = layout.leaf_edges().iter().zip(at).zip(shape);
+    axes.into_iter()
+        .all(|((edges, &at), &n)| edges.begin(at).checked_add(edges.length(at)).is_some_and(|end| end <= n))
 }

@@ -33,19 +33,23 @@ impl Picks {
     pub(crate) fn new(selection: &Selection, layout: &Layout) -> Self {
         match selection {
             Selection::Axes(axes) => Self::Axes(
-                axes.iter().zip(&layout.inner).map(|(axis, &chunk)| AxisPlan::new(axis, chunk)).collect(),
+                axes.iter()
+                    .zip(layout.leaf_edges())
+                    .map(|(axis, edges)| AxisPlan::new(axis, edges))
+                    .collect(),
             ),
             Selection::Points(lists) => {
-                let mut plan = PointPlan::new(lists, &layout.inner);
+                let mut plan = PointPlan::new(lists, layout.leaf_edges());
                 // Groups of one object, and of each shard in it, must be neighbours.
-                let mut ratios = vec![layout.object_ratio()];
-                ratios.extend((0..layout.levels.len()).map(|level| layout.child_ratio(level)));
+                let ratios: Vec<Dims> =
+                    (0..layout.levels.len()).map(|level| layout.child_ratio(level)).collect();
                 let coarse = |at: &Dims, ratio: &Dims| -> Dims {
                     at.iter().zip(ratio).map(|(&i, &r)| i / r).collect()
                 };
                 if !layout.levels.is_empty() {
                     plan.groups.sort_by_cached_key(|group| -> SmallVec<[Dims; 2]> {
-                        ratios.iter().map(|ratio| coarse(&group.chunk, ratio)).collect()
+                        let shards = ratios.iter().map(|ratio| coarse(&group.chunk, ratio));
+                        std::iter::once(layout.object_of(&group.chunk)).chain(shards).collect()
                     });
                 }
                 Self::Points(plan)
@@ -70,7 +74,20 @@ impl Picks {
 
     /// The objects that are touched, as a list that is made piece by piece.
     pub(crate) fn objects(&self, layout: &Layout) -> Children {
-        self.children(&self.everything(), &layout.object_ratio())
+        let all = self.everything();
+        if layout.is_regular() || layout.levels.is_empty() {
+            return self.children(&all, &layout.object_ratio());
+        }
+        match (self, &all) {
+            (Self::Axes(axes), Cell::Axes(ranges)) => {
+                let groups = axes.iter().zip(ranges).zip(layout.edges());
+                Children::Axes(groups.map(|((axis, range), edges)| axis.groups_by(range, edges)).collect())
+            }
+            (Self::Points(plan), Cell::Points(range)) => {
+                Children::Points(point_groups(plan, range, |leaf| layout.object_of(leaf)))
+            }
+            _ => Children::Points(Vec::new()),
+        }
     }
 
     /// Splits a cell into children that span `ratio` innermost chunks along each axis.
@@ -81,7 +98,11 @@ impl Picks {
                     axes.iter().zip(ranges).zip(ratio).map(|((axis, range), &r)| axis.groups(range, r));
                 Children::Axes(groups.collect())
             }
-            (Self::Points(plan), Cell::Points(range)) => Children::Points(point_groups(plan, range, ratio)),
+            (Self::Points(plan), Cell::Points(range)) => {
+                let coarse =
+                    |leaf: &Dims| -> Dims { leaf.iter().zip(ratio).map(|(&c, &r)| c / r.max(1)).collect() };
+                Children::Points(point_groups(plan, range, coarse))
+            }
             _ => Children::Points(Vec::new()),
         }
     }
@@ -170,12 +191,10 @@ impl Children {
     }
 }
 
-fn point_groups(plan: &PointPlan, range: &Range<usize>, ratio: &[u64]) -> Vec<Child> {
-    let coarse =
-        |i: usize| -> Dims { plan.groups[i].chunk.iter().zip(ratio).map(|(&c, &r)| c / r.max(1)).collect() };
+fn point_groups(plan: &PointPlan, range: &Range<usize>, coarse: impl Fn(&Dims) -> Dims) -> Vec<Child> {
     let mut children: Vec<Child> = Vec::new();
     for i in range.clone() {
-        let at = coarse(i);
+        let at = coarse(&plan.groups[i].chunk);
         match children.last_mut() {
             Some(Child { at: last, cell: Cell::Points(points) }) if *last == at => points.end = i + 1,
             _ => children.push(Child { at, cell: Cell::Points(i..i + 1) }),

@@ -7,6 +7,8 @@
 
 use super::{ChunkChoice, ShardChoice};
 use crate::error::{ArrayError, Result};
+use tessarray_grid::Edges;
+use tessarray_meta::ChunkGrid;
 
 /// Decoded bytes of an automatic chunk.
 pub const CHUNK: u64 = 4 << 20;
@@ -15,8 +17,75 @@ pub const INNER: u64 = 256 << 10;
 /// Decoded bytes of an automatic shard.
 pub const SHARD: u64 = 64 << 20;
 
-/// The inner chunk and, where there are shards, the shard.
+/// The shape of the chunks that are read on their own, the largest where they differ, and the grid of what is stored.
 pub(super) fn resolve(
+    shape: &[u64],
+    item: u64,
+    chunks: &ChunkChoice,
+    shards: &ShardChoice,
+) -> Result<(Vec<u64>, Option<ChunkGrid>)> {
+    match (chunks, shards) {
+        (ChunkChoice::Edges(edges), ShardChoice::None) => {
+            let grid = listed("chunks", edges, shape)?;
+            Ok((grid.largest().to_vec(), Some(grid)))
+        }
+        (ChunkChoice::Edges(_), _) => Err(ArrayError::Argument {
+            what: "chunks".into(),
+            expected: "one shape beside shards: the inner chunks of a shard are all alike".into(),
+            found: "lists of lengths".into(),
+        }),
+        (chunks, ShardChoice::Edges(edges)) => {
+            let grid = listed("shards", edges, shape)?;
+            let chunk = match chunks {
+                ChunkChoice::Shape(chunk) => given("chunks", chunk, shape)?,
+                _ => common(&grid, item),
+            };
+            Ok((chunk, Some(grid)))
+        }
+        _ => {
+            let (chunk, shard) = regular(shape, item, chunks, shards)?;
+            Ok((chunk, shard.map(ChunkGrid::Regular)))
+        }
+    }
+}
+
+/// A grid of listed lengths, which must sum to the array's; those of an axis without elements are how it will grow.
+fn listed(what: &str, edges: &[Edges], shape: &[u64]) -> Result<ChunkGrid> {
+    let wrong =
+        |what: String, expected: String, found: String| Err(ArrayError::Argument { what, expected, found });
+    if edges.len() != shape.len() {
+        let expected = format!("{} lists of lengths, one an axis", shape.len());
+        return wrong(what.into(), expected, edges.len().to_string());
+    }
+    for (axis, (edges, &n)) in edges.iter().zip(shape).enumerate() {
+        match edges {
+            Edges::Each(0) => return wrong(format!("{what}[{axis}]"), "at least 1".into(), "0".into()),
+            Edges::Runs(runs) if n > 0 && runs.sum() != n => {
+                let expected = format!("lengths that sum to {n}, the axis' length");
+                return wrong(format!("{what}[{axis}]"), expected, runs.sum().to_string());
+            }
+            _ => {}
+        }
+    }
+    Ok(ChunkGrid::Rectilinear(edges.to_vec()))
+}
+
+/// An inner chunk that divides every shard of a grid: along each axis the greatest common divisor of the lengths, cut
+/// further until it fits.
+fn common(grid: &ChunkGrid, item: u64) -> Vec<u64> {
+    let divisor = |edges: &Edges| match edges {
+        Edges::Each(length) => *length,
+        Edges::Runs(runs) => runs.runs().iter().fold(0, |found, run| gcd(run.length, found)),
+    };
+    divide(&grid.edges().iter().map(divisor).collect::<Vec<u64>>(), item)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The inner chunk and, where there are shards, the shard.
+fn regular(
     shape: &[u64],
     item: u64,
     chunks: &ChunkChoice,
@@ -24,10 +93,12 @@ pub(super) fn resolve(
 ) -> Result<(Vec<u64>, Option<Vec<u64>>)> {
     let chunk = match chunks {
         ChunkChoice::Shape(chunk) => Some(given("chunks", chunk, shape)?),
-        ChunkChoice::Auto => None,
+        ChunkChoice::Auto | ChunkChoice::Edges(_) => None,
     };
     match (chunk, shards) {
-        (chunk, ShardChoice::None) => Ok((chunk.unwrap_or_else(|| halve(shape, item, CHUNK)), None)),
+        (chunk, ShardChoice::None | ShardChoice::Edges(_)) => {
+            Ok((chunk.unwrap_or_else(|| halve(shape, item, CHUNK)), None))
+        }
         (chunk, ShardChoice::Auto) => {
             let chunk = chunk.unwrap_or_else(|| halve(shape, item, INNER));
             let shard = double(shape, &chunk, item);
@@ -120,15 +191,15 @@ mod tests {
         for (shape, item) in
             [(vec![1000u64, 721, 1440], 4u64), (vec![0], 8), (vec![7], 1), (vec![1 << 40, 3], 8)]
         {
-            let (chunk, _) = resolve(&shape, item, &ChunkChoice::Auto, &ShardChoice::None).unwrap();
+            let (chunk, _) = regular(&shape, item, &ChunkChoice::Auto, &ShardChoice::None).unwrap();
             assert!(bytes(&chunk, item) <= CHUNK && !chunk.contains(&0));
-            let (inner, shard) = resolve(&shape, item, &ChunkChoice::Auto, &ShardChoice::Auto).unwrap();
+            let (inner, shard) = regular(&shape, item, &ChunkChoice::Auto, &ShardChoice::Auto).unwrap();
             let shard = shard.unwrap();
             assert!(bytes(&inner, item) <= INNER && bytes(&shard, item) <= SHARD);
             assert!(inner.iter().zip(&shard).all(|(&i, &s)| s % i == 0));
         }
         let shard = ShardChoice::Shape(vec![60, 90, 1009]);
-        let (inner, _) = resolve(&[600, 900, 1009], 4, &ChunkChoice::Auto, &shard).unwrap();
+        let (inner, _) = regular(&[600, 900, 1009], 4, &ChunkChoice::Auto, &shard).unwrap();
         assert!(
             bytes(&inner, 4) <= INNER && 60 % inner[0] == 0 && 90 % inner[1] == 0 && 1009 % inner[2] == 0
         );

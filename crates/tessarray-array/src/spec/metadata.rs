@@ -1,6 +1,6 @@
 //! From what a user wants to the metadata of a new array.
 
-use super::{ArraySpec, CodecChoice, chunks};
+use super::{ArraySpec, CodecChoice, ShardChoice, chunks};
 use crate::error::{ArrayError, Result};
 use crate::session::Session;
 use tessarray_buffer::DataType;
@@ -8,7 +8,8 @@ use tessarray_codec::sharding::ShardingConfig;
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig};
 use tessarray_grid::Dims;
 use tessarray_meta::{
-    ArrayMetadata, Format, KeyEncoding, MetaError, Path, V2Extra, fill_value_from_json, v2_from_codecs,
+    ArrayMetadata, ChunkGrid, Format, KeyEncoding, MetaError, Path, V2Extra, fill_value_from_json,
+    v2_from_codecs,
 };
 
 impl ArraySpec {
@@ -19,9 +20,15 @@ impl ArraySpec {
     /// not one of the data type's, v2 arrays with what only v3 can say.
     pub fn metadata(&self, session: &Session) -> Result<ArrayMetadata> {
         let item = self.data_type.size() as u64;
-        let (chunk, shard) = chunks::resolve(&self.shape, item, &self.chunks, &self.shards)?;
-        if self.format == Format::V2 && shard.is_some() {
-            return Err(argument("shards", "none, since Zarr v2 has no sharding", &shard));
+        let (chunk, grid) = chunks::resolve(&self.shape, item, &self.chunks, &self.shards)?;
+        let sharded = self.shards != ShardChoice::None;
+        if self.format == Format::V2 && sharded {
+            return Err(argument("shards", "none, since Zarr v2 has no sharding", &self.shards));
+        }
+        if self.format == Format::V2 && grid.is_some() {
+            let found = "lists of lengths".into();
+            let expected = "one shape, since Zarr v2 has no chunks of unequal lengths".into();
+            return Err(ArrayError::Argument { what: "chunks".into(), expected, found });
         }
         let fill_value = self.fill_bytes()?;
         let spec = ChunkSpec {
@@ -30,9 +37,9 @@ impl ArraySpec {
             fill: fill_value.clone(),
         };
         let chain = self.chain(session, spec)?;
-        let codecs = match &shard {
-            Some(_) => vec![ShardingConfig::new(&chunk, chain).to_config()],
-            None => chain,
+        let codecs = match sharded {
+            true => vec![ShardingConfig::new(&chunk, chain).to_config()],
+            false => chain,
         };
         let default_encoding = match self.format {
             Format::V3 => KeyEncoding::Default { separator: '/' },
@@ -42,7 +49,7 @@ impl ArraySpec {
             format: self.format,
             shape: self.shape.clone(),
             data_type: self.data_type.clone(),
-            chunk_shape: shard.unwrap_or(chunk),
+            chunk_grid: grid.unwrap_or(ChunkGrid::Regular(chunk)),
             key_encoding: self.key_encoding.unwrap_or(default_encoding),
             fill_value,
             codecs,

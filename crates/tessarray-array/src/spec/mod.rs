@@ -9,6 +9,7 @@ pub use text::codec_from_text;
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
+use tessarray_grid::Edges;
 use tessarray_meta::{Format, KeyEncoding};
 
 /// How the array is cut for reading (the inner chunk when there are shards).
@@ -17,6 +18,8 @@ pub enum ChunkChoice {
     #[default]
     Auto,
     Shape(Vec<u64>),
+    /// Lengths of their own along each axis (a rectilinear grid), that sum to the array's. Not with shards.
+    Edges(Vec<Edges>),
 }
 
 /// What is stored as one object.
@@ -27,6 +30,8 @@ pub enum ShardChoice {
     None,
     Auto,
     Shape(Vec<u64>),
+    /// Lengths of their own along each axis, of whole chunks, that sum to the array's.
+    Edges(Vec<Edges>),
 }
 
 /// Codecs of one kind.

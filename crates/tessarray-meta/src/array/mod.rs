@@ -4,7 +4,7 @@ mod read_v3;
 mod validate;
 mod write_v3;
 
-use crate::{KeyEncoding, Limits, Result, V2Extra, v2};
+use crate::{ChunkGrid, KeyEncoding, Limits, Path, Result, V2Extra, sharding, v2};
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
@@ -31,8 +31,8 @@ pub struct ArrayMetadata {
     pub shape: Vec<u64>,
     /// Type of one element.
     pub data_type: DataType,
-    /// Shape of what is stored under one key: the chunk or, where the array is sharded, the shard.
-    pub chunk_shape: Vec<u64>,
+    /// How it is cut into what is stored under one key: the chunk or, where the array is sharded, the shard.
+    pub chunk_grid: ChunkGrid,
     /// How chunk keys are made.
     pub key_encoding: KeyEncoding,
     /// One element in the machine's byte order; for strings and bytes of variable length, the element's own bytes.
@@ -81,8 +81,9 @@ impl ArrayMetadata {
     /// ranks and sizes that agree and fit the limits, a fill value of the data type's size, shards that hold whole
     /// inner chunks.
     pub fn validate(&self, limits: &Limits) -> Result<()> {
-        let places = if self.format == Format::V2 { &validate::CHUNKS_V2 } else { &validate::CHUNKS_V3 };
-        validate::validate(self, limits, &crate::Path::root("metadata"), places)
+        let places =
+            if self.format == Format::V2 { &validate::CHUNKS_V2 } else { validate::places(&self.chunk_grid) };
+        validate::validate(self, limits, &Path::root("metadata"), places)
     }
 
     /// The key of the chunk at `coords`, relative to the array's prefix: `c/0/1`, or `0.1` in v2.
@@ -98,6 +99,20 @@ impl ArrayMetadata {
 
     /// Number of chunks along each dimension.
     pub fn grid_shape(&self) -> Vec<u64> {
-        self.shape.iter().zip(&self.chunk_shape).map(|(&n, &chunk)| n.div_ceil(chunk.max(1))).collect()
+        self.chunk_grid.counts(&self.shape)
+    }
+
+    /// The same array with another shape; one of the same number of dimensions. Elements keep their chunks. Where chunk
+    /// lengths are listed, and an axis grows behind them, one more chunk takes the rest.
+    ///
+    /// # Errors
+    /// A length that no array may have.
+    pub fn reshaped(&self, shape: &[u64]) -> Result<Self> {
+        let units = sharding::units(&self.codecs, self.shape.len());
+        let grid = self.chunk_grid.grown(shape, &units).map_err(|_| {
+            let longest = shape.iter().copied().max().unwrap_or(0);
+            crate::MetaError::value(&Path::root("shape"), "lengths below 2^63", &longest.into())
+        })?;
+        Ok(Self { shape: shape.to_vec(), chunk_grid: grid, ..self.clone() })
     }
 }

@@ -1,8 +1,8 @@
 //! A v3 array document to metadata (Zarr v3 core, "Array metadata").
 
-use super::validate::{CHUNKS_V3, validate};
+use super::validate::{places, validate};
 use crate::fields::{self, Object};
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result};
+use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, chunk_grid};
 use crate::{fill_value_from_json, json, non_finite, parse_data_type};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<A
     let (data_type, key) = object.required("data_type")?;
     let data_type = parse_data_type(&data_type, &path.key(key))?;
     let (grid, key) = object.required("chunk_grid")?;
-    let chunk_shape = chunk_grid(grid, limits, &path.key(key))?;
+    let chunk_grid = chunk_grid::parse(grid, limits, &path.key(key))?;
     let (encoding, key) = object.required("chunk_key_encoding")?;
     let key_encoding = key_encoding(encoding, &path.key(key))?;
     let (fill, key) = object.required("fill_value")?;
@@ -43,7 +43,7 @@ pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<A
         format: Format::V3,
         shape,
         data_type,
-        chunk_shape,
+        chunk_grid,
         key_encoding,
         fill_value,
         codecs,
@@ -52,21 +52,8 @@ pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<A
         v2: None,
         extra,
     };
-    validate(&metadata, limits, path, &CHUNKS_V3)?;
+    validate(&metadata, limits, path, places(&metadata.chunk_grid))?;
     Ok(metadata)
-}
-
-fn chunk_grid(value: Value, limits: &Limits, path: &Path<'_>) -> Result<Vec<u64>> {
-    let grid = fields::named(value, path)?;
-    if grid.name != "regular" {
-        return Err(MetaError::unknown(path, "chunk grid", &grid.name));
-    }
-    let at = path.key("configuration");
-    let mut configuration = Object::new(grid.configuration, &at);
-    let (shape, key) = configuration.required("chunk_shape")?;
-    let shape = fields::lengths(shape, 1, limits, &at.key(key))?;
-    configuration.finish("setting")?;
-    Ok(shape)
 }
 
 fn key_encoding(value: Value, path: &Path<'_>) -> Result<KeyEncoding> {

@@ -3,8 +3,8 @@
 use crate::fields::{self, MAX_LENGTH, length_text};
 use crate::fill_write::{check_fill, fill_value_to_json};
 use crate::{
-    ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, data_type_to_json, non_finite,
-    sharding,
+    ArrayMetadata, ChunkGrid, Format, KeyEncoding, Limits, MetaError, Path, Result, chunk_grid,
+    data_type_to_json, non_finite, sharding,
 };
 
 /// Where a document of either version has its members, for errors.
@@ -13,9 +13,19 @@ pub(crate) struct Places {
     pub data_type: &'static str,
 }
 
-pub(crate) const CHUNKS_V3: Places =
+const CHUNKS_V3: Places =
     Places { chunks: &["chunk_grid", "configuration", "chunk_shape"], data_type: "data_type" };
+const LISTED: Places =
+    Places { chunks: &["chunk_grid", "configuration", "chunk_shapes"], data_type: "data_type" };
 pub(crate) const CHUNKS_V2: Places = Places { chunks: &["chunks"], data_type: "dtype" };
+
+/// Where a v3 document has them.
+pub(crate) fn places(grid: &ChunkGrid) -> &'static Places {
+    match grid {
+        ChunkGrid::Regular(_) => &CHUNKS_V3,
+        ChunkGrid::Rectilinear(_) => &LISTED,
+    }
+}
 
 pub(crate) fn validate(
     array: &ArrayMetadata,
@@ -34,7 +44,7 @@ pub(crate) fn validate(
         expected: "elements that are not empty, of a size in the limits".into(),
         found: error.0.chars().take(80).collect(),
     })?;
-    at(path, places.chunks, &mut |chunks| check_chunks(array, chunks))?;
+    at(path, places.chunks, &mut |chunks| chunk_grid::check(&array.chunk_grid, &array.shape, chunks))?;
     if let Some(names) = &array.dimension_names {
         let names = names.len();
         if names != array.shape.len() {
@@ -50,7 +60,9 @@ pub(crate) fn validate(
     let codecs = path.key("codecs");
     let codecs = if array.format == Format::V3 { &codecs } else { path };
     at(path, places.chunks, &mut |chunks| {
-        sharding::check(&array.codecs, &array.chunk_shape, size, limits, codecs, chunks)
+        sharding::check(&array.codecs, &array.chunk_grid.largest(), size, limits, codecs, chunks)?;
+        let units = sharding::units(&array.codecs, array.shape.len());
+        chunk_grid::check_units(&array.chunk_grid, &units, chunks)
     })
 }
 
@@ -60,19 +72,6 @@ fn at(path: &Path<'_>, keys: &[&str], f: &mut dyn FnMut(&Path<'_>) -> Result<()>
         None => f(path),
         Some((key, rest)) => at(&path.key(key), rest, f),
     }
-}
-
-fn check_chunks(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
-    if array.chunk_shape.len() != array.shape.len() {
-        let expected = format!("{} lengths, one a dimension", array.shape.len());
-        return Err(MetaError::value(path, expected, &array.chunk_shape.clone().into()));
-    }
-    for (i, &length) in array.chunk_shape.iter().enumerate() {
-        if !(1..=MAX_LENGTH).contains(&length) {
-            return Err(MetaError::value(&path.index(i), length_text(1), &length.into()));
-        }
-    }
-    Ok(())
 }
 
 /// NaN and the infinities are for attributes only, and so is the text that stands for them.
@@ -101,6 +100,9 @@ fn check_format(array: &ArrayMetadata, path: &Path<'_>) -> Result<()> {
     if !matches!(separator, '/' | '.') {
         let found = separator.to_string().into();
         return Err(MetaError::value(&path.key("chunk_key_encoding"), "\"/\" or \".\"", &found));
+    }
+    if array.format == Format::V2 && array.chunk_grid.regular().is_none() {
+        return Err(MetaError::unsupported(&path.key("chunks"), "chunks of unequal lengths in Zarr v2"));
     }
     match (array.format, &array.v2, array.key_encoding) {
         (Format::V2, _, KeyEncoding::Default { .. }) => {

@@ -1,6 +1,6 @@
 //! Metadata to a v3 array document.
 
-use crate::{ArrayMetadata, KeyEncoding, data_type_to_json, fill_value_to_json, non_finite};
+use crate::{ArrayMetadata, KeyEncoding, chunk_grid, data_type_to_json, fill_value_to_json, non_finite};
 use serde_json::{Map, Value, json};
 use tessarray_codec::NamedConfig;
 
@@ -14,7 +14,7 @@ pub(super) fn array_to_v3(array: &ArrayMetadata) -> Value {
     let mut put = |key: &str, value: Value| out.insert(key.into(), value);
     put("shape", array.shape.clone().into());
     put("data_type", data_type_to_json(&array.data_type));
-    put("chunk_grid", json!({"name": "regular", "configuration": {"chunk_shape": array.chunk_shape}}));
+    put("chunk_grid", chunk_grid::to_json(&array.chunk_grid));
     put("chunk_key_encoding", json!({"name": name, "configuration": {"separator": separator}}));
     put("fill_value", fill_value_to_json(&array.data_type, &array.fill_value));
     put("codecs", array.codecs.iter().map(NamedConfig::to_json).collect());

@@ -6,7 +6,9 @@ use crate::array::{CHUNKS_V2, separator, validate};
 use crate::dtype::parse_v2_data_type;
 use crate::fields::{self, Object};
 use crate::fill::{fill_value_from_json_v2, zero};
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, json, non_finite};
+use crate::{
+    ArrayMetadata, ChunkGrid, Format, KeyEncoding, Limits, MetaError, Path, Result, json, non_finite,
+};
 use serde_json::{Map, Value};
 
 /// The attribute that xarray keeps dimension names in.
@@ -67,7 +69,7 @@ pub(super) fn array_from_v2(
     let metadata = ArrayMetadata {
         format: Format::V2,
         data_type: dtype.data_type,
-        chunk_shape,
+        chunk_grid: ChunkGrid::Regular(chunk_shape),
         key_encoding: KeyEncoding::V2 { separator: dimension_separator.unwrap_or('.') },
         fill_value,
         codecs,

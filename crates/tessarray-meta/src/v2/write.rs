@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 /// Members in the order in which zarr-python writes them.
 pub(crate) fn array_to_v2(array: &ArrayMetadata) -> Result<(Value, Value)> {
     let path = Path::root(".zarray");
+    let Some(chunks) = array.chunk_grid.regular() else {
+        return Err(MetaError::unsupported(&path.key("chunks"), "chunks of unequal lengths in Zarr v2"));
+    };
     let KeyEncoding::V2 { separator } = array.key_encoding else {
         return Err(MetaError::unsupported(&path, "the default chunk keys of Zarr v3 in Zarr v2"));
     };
@@ -31,7 +34,7 @@ pub(crate) fn array_to_v2(array: &ArrayMetadata) -> Result<(Value, Value)> {
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.into(), value);
     put("shape", array.shape.clone().into());
-    put("chunks", array.chunk_shape.clone().into());
+    put("chunks", chunks.into());
     put("dtype", extra.dtype);
     put("fill_value", fill);
     put("order", order.into());

@@ -8,7 +8,7 @@ use crate::errors::bad_selection;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyTupleMethods};
-use tessarray::{AxisSelection, Dims, Selection};
+use tessarray::{AxisSelection, Dims, Edges, Selection};
 
 /// `a[key]` with an index array or a mask in it.
 ///
@@ -66,7 +66,7 @@ pub fn parse_vectorized(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Reque
 }
 
 /// `a.blocks[key]`: whole chunks (shards, where the array has them) by their place in the grid; integers and slices.
-pub fn parse_blocks(key: &Bound<'_, PyAny>, shape: &[u64], chunk: &[u64]) -> PyResult<Request> {
+pub fn parse_blocks(key: &Bound<'_, PyAny>, shape: &[u64], edges: &[Edges]) -> PyResult<Request> {
     let py = key.py();
     let parts = items(key)?;
     let mut builder = Builder::new(shape);
@@ -76,9 +76,9 @@ pub fn parse_blocks(key: &Bound<'_, PyAny>, shape: &[u64], chunk: &[u64]) -> PyR
     }
     for part in &parts {
         let axis = builder.axes.len();
-        let (extent, size) =
-            (shape.get(axis).copied().unwrap_or(0), chunk.get(axis).copied().unwrap_or(1).max(1));
-        let blocks = extent.div_ceil(size);
+        let extent = shape.get(axis).copied().unwrap_or(0);
+        let edges = edges.get(axis).unwrap_or(&Edges::Each(1));
+        let blocks = edges.count(extent);
         let (first, count) = match part {
             Item::Ellipsis => {
                 builder.whole(left);
@@ -91,8 +91,8 @@ pub fn parse_blocks(key: &Bound<'_, PyAny>, shape: &[u64], chunk: &[u64]) -> PyR
             },
             _ => return Err(bad_selection(py, "blocks are selected by integers and slices")),
         };
-        let start = first.saturating_mul(size);
-        let end = first.saturating_add(count).saturating_mul(size).min(extent);
+        let start = edges.begin(first);
+        let end = edges.begin(first.saturating_add(count)).min(extent);
         builder.push(AxisSelection::run(start, end.saturating_sub(start)), true);
         left -= 1;
     }

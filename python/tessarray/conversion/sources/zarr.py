@@ -51,7 +51,11 @@ class GroupSource(BaseSource):
         elif "_FillValue" in attrs:
             attrs["_FillValue"] = decode_fill(attrs["_FillValue"], np.dtype(array.dtype))
         names = tuple(dims) if dims is not None and all(dim is not None for dim in dims) else None
-        chunk = tuple(array.shards or array.chunks)
+        chunk = (
+            tuple(max(sizes, default=1) for sizes in array.write_chunk_sizes)
+            if array.chunk_grid == "rectilinear"
+            else tuple(array.shards or array.chunks)
+        )
         return ArraySpec(
             path, tuple(array.shape), np.dtype(array.dtype), names, attrs, array.fill_value, chunk
         )

@@ -47,9 +47,13 @@ def explain(array: Any, selection: Any = ..., *, limit: int = LIMIT) -> Explanat
     >>> found.chunks, found.decode_amplification
     (400, 90000.0)
     """
-    if not hasattr(array, "chunks") or not hasattr(array, "_documents"):
+    if not hasattr(array, "chunk_grid") or not hasattr(array, "_documents"):
         raise InvalidTypeError(
             f"explain: expected a Tessarray array, found {type(array).__name__}; open_array gives one"
+        )
+    if array.chunk_grid != "regular":
+        raise UntunableError(
+            "explain: expected chunks of one shape, found a rectilinear chunk grid, whose chunks have unequal lengths"
         )
     if limit < 1:
         raise InvalidArgumentError(f"limit: expected bytes, at least 1, found {limit}")
