@@ -50,7 +50,8 @@ def create_array(
     short texts (`"blosc:lz4:5:shuffle"`, `"zstd:3"`), `None` for none, `"auto"` for a fast shuffle and lz4. checksum:
     `"auto"` guards chunks against flipped bits in a way that every reader of the codecs takes: a blosc frame holds a
     checksum inside, the default zstd of texts has its own, default inner chunks of shards get a `crc32c` codec, and
-    compressors that are given stay as they are. `"crc32c"` puts that codec behind them; `None` adds nothing. fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in Fortran order.
+    compressors that are given stay as they are. `"crc32c"` puts that codec behind them; `None` adds nothing.
+    fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in Fortran order.
     zarr_format: 3 or 2. chunk_key_encoding: `{"name": "default" | "v2", "separator": "/" | "."}`.
     overwrite: replaces what is there, otherwise that is an `ExistsError`.
 

@@ -15,8 +15,8 @@ from tessarray.conversion.size import format_size
 
 def run(
     src: str, dst: Path, *, chunks: str, shards: str, codec: str, checksum: str, layout: Path | None, memory: str,
-    resume: bool, verify: bool, overwrite: bool, include: list[str] | None, exclude: list[str] | None, threads: int | None,
-    zarr_format: int, progress: bool, as_json: bool,
+    resume: bool, verify: bool, overwrite: bool, include: list[str] | None, exclude: list[str] | None,
+    threads: int | None, zarr_format: int, progress: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Convert, then say what was done."""
     from tessarray.conversion import convert

@@ -177,7 +177,7 @@ def codec_arguments(
 
 def _checks_itself(compressors: list[Any]) -> bool:
     """Whether the last codec holds a checksum in its own format; zstd is told to."""
-    last = compressors[-1] if compressors else {"name": "none"}
+    last: dict[str, Any] = compressors[-1] if compressors else {"name": "none"}
     if last["name"] == "zstd":
         last["configuration"] = {**last.get("configuration", {}), "checksum": True}
     return last["name"] in ("blosc", "zstd", "gzip")

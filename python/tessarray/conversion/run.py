@@ -58,9 +58,10 @@ def convert(
     copy as it does the source.
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
-    `shards=None` stores each chunk by itself. `compressors` and `checksum` are as in `create_array`. `layout` is a layout file of
-    `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards, codecs,
-    checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a number).
+    `shards=None` stores each chunk by itself. `compressors` and `checksum` are as in `create_array`. `layout` is a
+    layout file of `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks,
+    shards, codecs, checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB"
+    or a number).
     `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on stderr;
     a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are at work
     at once (the engine's own threads come on top).
