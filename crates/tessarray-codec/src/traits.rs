@@ -108,6 +108,11 @@ pub trait BytesCodec: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether the encoding holds a checksum of its decoded bytes, so that only to decode it verifies it.
+    fn checks_decoded(&self, _input: &[u8]) -> bool {
+        false
+    }
+
     /// As [`decode`](Self::decode), of bytes that have passed [`verify_inside`](Self::verify_inside).
     fn decode_verified(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
         self.decode(input, out)

@@ -48,7 +48,11 @@ fn read_all_ways(chain: &Chain, frame: &[u8], len: usize) -> Vec<Result<(usize, 
         }
         let begin = (len - 1) / blocks.block_bytes() * blocks.block_bytes();
         let wanted = tail.max(begin);
-        blocks.decode_parts(begin / blocks.block_bytes(), &[wanted - begin..len - begin], &mut out)?;
+        blocks.decode_parts(
+            begin / blocks.block_bytes(),
+            std::slice::from_ref(&(wanted - begin..len - begin)),
+            &mut out,
+        )?;
         Ok((wanted, out[wanted..].to_vec()))
     };
     let mut bounded = Vec::new();

@@ -40,13 +40,16 @@ impl Chain {
         Ok(Some(Blocks { codec, payload, decoded, len }))
     }
 
-    /// Verifies the checksums of an encoded chunk that can be without its decoded bytes: the outermost ones, and one inside
-    /// the last codec's own encoding. Chains without any pass.
+    /// Verifies the outermost checksums of an encoded chunk, and one inside the encoding of the codec before them, which is
+    /// decoded only where its checksum is of the decoded bytes. Chains without any pass.
     pub fn verify(&self, input: &[u8]) -> Result<()> {
         let mut payload = input;
-        for codec in self.bytes.iter().rev() {
+        for (i, codec) in self.bytes.iter().enumerate().rev() {
             match codec.verify(payload) {
                 Some(verified) => payload = verified?,
+                None if codec.checks_decoded(payload) => {
+                    return codec.decode_bounded(payload, self.decoded_limit(i), &mut Vec::new());
+                }
                 None => return codec.verify_inside(payload),
             }
         }
