@@ -25,6 +25,7 @@ def array_arguments(
     filters: Any = "auto",
     compressors: Any = "auto",
     serializer: Any = "auto",
+    checksum: str | None = "auto",
     fill_value: Any = None,
     order: Any = "C",
     zarr_format: int | None = 3,
@@ -60,6 +61,7 @@ def array_arguments(
         "filters": codec_choice(filters, "filters", itemsize),
         "serializer": serializer,
         "compressors": codec_choice(compressors, "compressors", itemsize),
+        "checksum": _checksum(checksum),
         "fill_value": fill_value,
         "order": order or "C",
         "zarr_format": 3 if zarr_format is None else zarr_format,
@@ -68,6 +70,13 @@ def array_arguments(
         "dimension_names": None if dimension_names is None else list(dimension_names),
     }
     return plain, data
+
+
+def _checksum(value: Any) -> str | None:
+    if value is not None and value not in ("auto", "crc32c"):
+        raise InvalidArgumentError(f"checksum: expected 'auto', 'crc32c' or None, found {value!r}")
+    found: str | None = value
+    return found
 
 
 def _shape(value: Any, place: str) -> tuple[int, ...]:

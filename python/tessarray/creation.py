@@ -28,6 +28,7 @@ def create_array(
     filters: Any = "auto",
     compressors: Any = "auto",
     serializer: Any = "auto",
+    checksum: Literal["auto", "crc32c"] | None = "auto",
     fill_value: Any = None,
     order: Literal["C", "F"] = "C",
     zarr_format: Literal[2, 3] = 3,
@@ -48,8 +49,11 @@ def create_array(
     shards: what is stored as one object: a shape of whole chunks, lists of lengths as for chunks, `"auto"`, or `None`
     for one object a chunk. filters, serializer, compressors: array to array, array to bytes, bytes to bytes; codec
     objects, Zarr JSON, short texts (`"blosc:lz4:5:shuffle"`, `"zstd:3"`), `None` for none, `"auto"` for a fast shuffle
-    and lz4, and a checksum. fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in
-    Fortran order. zarr_format: 3 or 2. chunk_key_encoding: `{"name": "default" | "v2", "separator": "/" | "."}`.
+    and lz4. checksum: `"auto"` guards chunks against flipped bits in a way that every reader of the codecs takes: a
+    blosc frame holds a checksum inside, the default zstd of texts has its own, default inner chunks of shards get a
+    `crc32c` codec, and compressors that are given stay as they are. `"crc32c"` puts that codec behind them; `None`
+    adds nothing. fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in Fortran
+    order. zarr_format: 3 or 2. chunk_key_encoding: `{"name": "default" | "v2", "separator": "/" | "."}`.
     overwrite: replaces what is there, otherwise that is an `ExistsError`.
 
     Costs one metadata object. The array exists for other processes before `data` are written.
@@ -70,6 +74,7 @@ def create_array(
         filters=filters,
         compressors=compressors,
         serializer=serializer,
+        checksum=checksum,
         fill_value=fill_value,
         order=order,
         zarr_format=zarr_format,

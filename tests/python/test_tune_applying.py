@@ -196,6 +196,7 @@ def test_lossy_filters_are_applied(tmp_path):
 @pytest.mark.parametrize("layout", LAYOUTS, ids=Layout.text)
 def test_the_tuner_and_the_conversion_mean_the_same_by_a_codec(layout):
     given = layout.arguments()
-    assert codec_arguments(layout.codec, layout.checksum, layout.filters) == {
+    sharded = layout.shards is not None
+    assert codec_arguments(layout.codec, layout.checksum, layout.filters, sharded=sharded) == {
         name: given[name] for name in ("filters", "serializer", "compressors")
     }

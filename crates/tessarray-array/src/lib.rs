@@ -25,4 +25,4 @@ pub use array::{Array, Finding, FindingKind};
 pub use error::{ArrayError, Result};
 pub use group::{Group, Member, check_store};
 pub use session::{Session, SessionBuilder, THREADS_VARIABLE};
-pub use spec::{ArraySpec, ChunkChoice, CodecChoice, ShardChoice, codec_from_text};
+pub use spec::{ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, ShardChoice, codec_from_text};

@@ -3,6 +3,7 @@
 use crate::{ChunkSpec, NamedConfig, Pieces, Result, Window};
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 use tessarray_buffer::Arena;
 
 /// How large an encoded chunk can be.
@@ -83,7 +84,8 @@ pub trait BytesCodec: Debug + Send + Sync {
     }
 
     /// Where the encoding of `input` is a few bytes and then `input` as it is, as with data that do not compress: those bytes.
-    fn stored_head(&self, _input: &dyn Pieces) -> Option<Vec<u8>> {
+    /// `runs` are the bytes of `input`, run by run.
+    fn stored_head(&self, _input: &dyn Pieces, _runs: &[&[u8]]) -> Option<Vec<u8>> {
         None
     }
 
@@ -99,6 +101,28 @@ pub trait BytesCodec: Debug + Send + Sync {
     /// Decodes bytes whose size is not known beyond `limit` (another codec's output), appending to `out`. Grows
     /// `out` as data arrive, never from a declared size alone.
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Verifies a checksum that the encoding holds inside, where that is possible without its decoded bytes. Encodings without
+    /// one pass.
+    fn verify_inside(&self, _input: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the encoding holds a checksum of its decoded bytes, so that only to decode it verifies it.
+    fn checks_decoded(&self, _input: &[u8]) -> bool {
+        false
+    }
+
+    /// As [`decode`](Self::decode), of bytes that have passed [`verify_inside`](Self::verify_inside).
+    fn decode_verified(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
+        self.decode(input, out)
+    }
+
+    /// The same codec, whose encodings hold no checksum inside, for chains that have one after it; `None` where they hold none,
+    /// or where the settings ask for it.
+    fn without_own_checksum(&self) -> Option<Arc<dyn BytesCodec>> {
+        None
+    }
 
     /// For checksums: verifies `input` and returns the part of it that is the decoded data, without a copy.
     fn verify<'a>(&self, _input: &'a [u8]) -> Option<Result<&'a [u8]>> {
@@ -122,6 +146,11 @@ pub trait BytesCodec: Debug + Send + Sync {
     /// For checksums: the part of `input` that is the decoded data, where `input` was verified before.
     fn payload<'a>(&self, _input: &'a [u8]) -> Option<&'a [u8]> {
         None
+    }
+
+    /// Whether this is a checksum: what [`verify`](Self::verify) answers for.
+    fn is_checksum(&self) -> bool {
+        false
     }
 
     /// Where the blocks lie in `input`: how many bytes at its beginning any block needs, and exactly the bytes each block
@@ -150,7 +179,8 @@ pub trait BytesCodec: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Decodes block number `block` into `out`, which has exactly that block's bytes. Only where
+    /// Decodes block number `block` into `out`, which has exactly that block's bytes; verifies nothing that
+    /// [`verify_inside`](Self::verify_inside) does. Only where
     /// [`block_len`](Self::block_len) gave a size; of `input` the block's own bytes are at hand.
     fn decode_block(
         &self,

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::Value;
 use tessarray::{
-    Arena, ArraySpec, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding, NamedConfig,
+    Arena, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding, NamedConfig,
     ShardChoice, VarItem, fill_value_to_json,
 };
 
@@ -31,6 +31,8 @@ pub struct SpecArguments<'py> {
     serializer: Bound<'py, PyAny>,
     #[pyo3(item)]
     compressors: Bound<'py, PyAny>,
+    #[pyo3(item)]
+    checksum: Option<String>,
     #[pyo3(item)]
     fill_value: Bound<'py, PyAny>,
     #[pyo3(item)]
@@ -71,6 +73,15 @@ impl SpecArguments<'_> {
         spec.filters = codecs(&self.filters, "filters")?;
         spec.serializer = codecs(&self.serializer, "serializer")?;
         spec.compressors = codecs(&self.compressors, "compressors")?;
+        spec.checksum = match self.checksum.as_deref() {
+            None => ChecksumChoice::None,
+            Some("auto") => ChecksumChoice::Auto,
+            Some("crc32c") => ChecksumChoice::Crc32c,
+            Some(other) => {
+                let expected = "expected \"auto\", \"crc32c\" or None";
+                return Err(invalid(py, format!("checksum: {expected}, found {other:?}")));
+            }
+        };
         if !self.fill_value.is_none() {
             spec.fill_value = Some(fill_value(&self.fill_value, &spec.data_type)?);
         }

@@ -57,6 +57,10 @@ def convert(
     codec: Annotated[
         str, typer.Option(help="auto, none, blosc:lz4:5:shuffle, zstd:3 (.nc: deflate:4).")
     ] = "auto",
+    checksum: Annotated[
+        str,
+        typer.Option(help="auto (every reader of the codec takes it), crc32c (a codec of its own), none."),
+    ] = "auto",
     layout: Annotated[
         Path | None, typer.Option(metavar="LAYOUT.JSON", help="What tune proposed, for its variable.")
     ] = None,
@@ -84,9 +88,10 @@ def convert(
     from tessarray.cli import convert as command
 
     command.run(
-        src, dst, chunks=chunks, shards=shards, codec=codec, layout=layout, memory=memory, resume=resume, verify=verify,
-        overwrite=overwrite, include=include, exclude=exclude, threads=threads, zarr_format=zarr_format,
-        on_error=on_error.value, follow_external=follow_external, progress=not no_progress, as_json=as_json,
+        src, dst, chunks=chunks, shards=shards, codec=codec, checksum=checksum, layout=layout, memory=memory,
+        resume=resume, verify=verify, overwrite=overwrite, include=include, exclude=exclude, threads=threads,
+        zarr_format=zarr_format, on_error=on_error.value, follow_external=follow_external, progress=not no_progress,
+        as_json=as_json,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tessarray.cli.output import console, print_json
 from tessarray.conversion import ConversionReport
@@ -14,9 +14,9 @@ from tessarray.conversion.size import format_size
 
 
 def run(
-    src: str, dst: Path, *, chunks: str, shards: str, codec: str, layout: Path | None, memory: str, resume: bool,
-    verify: bool, overwrite: bool, include: list[str] | None, exclude: list[str] | None, threads: int | None,
-    zarr_format: int, on_error: str, follow_external: bool, progress: bool, as_json: bool,
+    src: str, dst: Path, *, chunks: str, shards: str, codec: str, checksum: str, layout: Path | None, memory: str,
+    resume: bool, verify: bool, overwrite: bool, include: list[str] | None, exclude: list[str] | None,
+    threads: int | None, zarr_format: int, on_error: str, follow_external: bool, progress: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Convert, then say what was done."""
     from tessarray.conversion import convert
@@ -28,6 +28,7 @@ def run(
             chunks=parse_extents(chunks),
             shards=parse_extents(shards),
             compressors=None if codec == "none" else codec,
+            checksum=parse_checksum(checksum),
             layout=layout,
             memory=memory,
             resume=resume,
@@ -79,6 +80,16 @@ def show(report: ConversionReport) -> None:
     for text, names in notes.items():
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         out.print(f"[yellow]note[/] {shown}: {text}", markup=True)
+
+
+def parse_checksum(text: str) -> Literal["auto", "crc32c"] | None:
+    """`auto`, `crc32c` or `none`. Raises `OptionError` for anything else."""
+    match text:
+        case "auto" | "crc32c":
+            return text
+        case "none":
+            return None
+    raise OptionError(f"--checksum: expected auto, crc32c or none, found '{text}'")
 
 
 def parse_extents(text: str) -> Any:

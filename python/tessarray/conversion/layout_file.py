@@ -24,6 +24,7 @@ from tessarray.conversion.model import ArraySpec
 
 FORMAT = "tessarray-layout/1"
 PCODEC_LEVEL = 8
+CRC32C = {"name": "crc32c"}
 LARGEST_FILE = 64 << 20
 
 LayoutFile = str | os.PathLike[str] | Mapping[str, Any]
@@ -142,12 +143,18 @@ def _layout(given: Any, dimensions: int) -> Layout:
         str(given["codec"]),
         bool(given.get("checksum", True)),
         [str(text) for text in given.get("filters", ())],
+        sharded=shards is not None,
     )
     return Layout(chunks, shards, coding)
 
 
-def codec_arguments(codec: str, checksum: bool, filters: Sequence[str] = ()) -> dict[str, Any]:
+def codec_arguments(
+    codec: str, checksum: bool, filters: Sequence[str] = (), *, sharded: bool = True
+) -> dict[str, Any]:
     """`filters`, `serializer` and `compressors` for `tessarray.create_array`, from the texts of a layout.
+
+    With `checksum`, inner chunks of shards get a crc32c. Without shards, that is left to the compressor if it has a
+    checksum of its own (blosc, zstd, gzip), since not every reader knows crc32c.
 
     Raises `LayoutError` for texts that name no codec.
     """
@@ -164,8 +171,16 @@ def codec_arguments(codec: str, checksum: bool, filters: Sequence[str] = ()) -> 
     except (tessarray.TessarrayError, ValueError) as error:
         raise LayoutError(f"codec: {error}", found=codec) from error
     if checksum:
-        compressors = [*compressors, {"name": "crc32c"}]
+        compressors = compressors if not sharded and _checks_itself(compressors) else [*compressors, CRC32C]
     return {"filters": lossy or None, "serializer": serializer, "compressors": compressors or None}
+
+
+def _checks_itself(compressors: list[Any]) -> bool:
+    """Whether the last codec holds a checksum in its own format; zstd is told to."""
+    last: dict[str, Any] = compressors[-1] if compressors else {"name": "none"}
+    if last["name"] == "zstd":
+        last["configuration"] = {**last.get("configuration", {}), "checksum": True}
+    return last["name"] in ("blosc", "zstd", "gzip")
 
 
 def _extents(given: Any, least: int = 1) -> Extents:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from tessarray.conversion.blocks import block_extents, region_bytes, regions
 from tessarray.conversion.destinations import Destination, open_destination
 from tessarray.conversion.destinations.base import NETCDF_SUFFIXES, WRITTEN, Target, require_format
+from tessarray.conversion.destinations.zarr import ZarrDestination
 from tessarray.conversion.errors import FormatError, OptionError, UnsupportedVariableError
 from tessarray.conversion.journal import Journal
 from tessarray.conversion.layout import Choice, check_choices, choose
@@ -38,6 +39,7 @@ def convert(
     chunks: Choice = "auto",
     shards: Choice = "auto",
     compressors: Any = "auto",
+    checksum: Literal["auto", "crc32c"] | None = "auto",
     layout: LayoutFile | None = None,
     memory: int | str = "1GiB",
     resume: bool = False,
@@ -62,12 +64,12 @@ def convert(
 
     `chunks` and `shards` are "auto", extents, or extents by dimension name; `chunks="source"` keeps the source's and
     `shards=None` stores each chunk by itself. Extents are used for arrays of as many dimensions; those that fit no
-    array are an error, as is a name that no dimension has. `compressors` is as in `create_array`. `layout` is a layout
-    file of `tessarray tune`, or its content: the variable that it names gets exactly that layout (chunks, shards,
-    codecs, checksums), the others what the arguments before say. `memory` bounds the bytes in flight ("512MiB" or a
-    number). `include` and `exclude` are names of variables or patterns such as "wind/*". `progress=True` draws a bar on
-    stderr; a function gets a `Progress` after each block, from one thread at a time. `threads` is how many blocks are
-    at work at once (the engine's own threads come on top).
+    array are an error, as is a name that no dimension has. `compressors` and `checksum` are as in `create_array`.
+    `layout` is a layout file of `tessarray tune`, or its content: the variable that it names gets exactly that layout
+    (chunks, shards, codecs, checksums), the others what the arguments before say. `memory` bounds the bytes in flight
+    ("512MiB" or a number). `include` and `exclude` are names of variables or patterns such as "wind/*".
+    `progress=True` draws a bar on stderr; a function gets a `Progress` after each block, from one thread at a time.
+    `threads` is how many blocks are at work at once (the engine's own threads come on top).
 
     An object of the source that has no form here (a type that no array has, a filter that is not installed) is left
     out and listed in the report's `skipped`; with `on_error="fail"` it is an error instead. It is an error, too, if
@@ -104,6 +106,8 @@ def convert(
         "memory": limit,
     }
     settings |= {"include": include, "exclude": exclude, "zarr_format": zarr_format}
+    if checksum != "auto":
+        settings["checksum"] = checksum
     if proposed is not None:
         settings["layout"] = {"variable": proposed.variable, **proposed.document}
     with contextlib.ExitStack() as stack:
@@ -123,6 +127,12 @@ def convert(
                 destination: Destination = placement.destination(compressors, zarr_format)
             else:
                 destination = open_destination(final, placement.partial, compressors, zarr_format)
+            if isinstance(destination, ZarrDestination):
+                destination.checksum = checksum
+            elif checksum != "auto":
+                raise OptionError(
+                    f"checksum={checksum!r}: expected 'auto' for {destination.kind}; Zarr takes others"
+                )
             if not destination.resumable:
                 # What cannot be gone on with is not left lying about.
                 stack.callback(placement.discard)

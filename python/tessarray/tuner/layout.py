@@ -42,7 +42,7 @@ class Layout:
     def arguments(self) -> dict[str, Any]:
         """What to give `tessarray.create_array` for it."""
         return {"chunks": self.chunks, "shards": self.shards} | codec_arguments(
-            self.codec, self.checksum, self.filters
+            self.codec, self.checksum, self.filters, sharded=self.shards is not None
         )
 
     def create(self, store: Any, shape: Extents, dtype: Any, **more: Any) -> Any:
@@ -110,6 +110,9 @@ def _codec_text(array: Any) -> tuple[str, bool]:
     names = [codec["name"] for codec in array.compressors]
     checksum = names[-1:] == ["crc32c"]
     rest = array.compressors[:-1] if checksum else array.compressors
+    if not array.shards and names:
+        inside = names[-1] == "zstd" and rest[-1].get("configuration", {}).get("checksum", False)
+        checksum = checksum or inside or names[-1] in ("blosc", "gzip")
     if array.filters:
         raise LookupError("filters")
     if array.serializer["name"] == "numcodecs.pcodec":

@@ -1,4 +1,4 @@
-"""Tessarray, with its defaults: a crc32c of every chunk is one of them."""
+"""Tessarray, with its defaults: a checksum of every chunk is one of them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,19 @@ def load() -> Any:
 
 
 def chain(dtype: str, layout: Layout) -> list[Any]:
-    """The codecs asked for, and a checksum: the default chain ends in one, and figures are of the store a user has."""
-    return [*zarr_layout.compressors(layout.codec, dtype), {"name": "crc32c"}]
+    """The codecs asked for, and a checksum, which the default has too: figures are of the store a user has.
+
+    A blosc frame outside a shard holds one inside; all others get a crc32c.
+    """
+    found = zarr_layout.compressors(layout.codec, dtype)
+    inside = layout.shards is None and found[-1:] and found[-1]["name"] == "blosc"
+    return [*found] if inside else [*found, {"name": "crc32c"}]
+
+
+def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
+    """Metadata say nothing of the checksum inside blosc frames."""
+    inside = facts.get("checksum") is None and str(facts.get("codec", "")).startswith("blosc")
+    return facts | ({"checksum": "crc32c in the frame"} if inside else {})
 
 
 class Tessarray(ZarrGroups):
@@ -89,7 +100,7 @@ class Tessarray(ZarrGroups):
         return self.module.open_array(mapping, mode="r")
 
     def facts(self, path: Path) -> dict[str, Any]:
-        return zarr_layout.facts(path)
+        return with_checksum(zarr_layout.facts(path))
 
 
 class TessarrayAppender(Tessarray):

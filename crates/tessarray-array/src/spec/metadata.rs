@@ -1,6 +1,6 @@
 //! From what a user wants to the metadata of a new array.
 
-use super::{ArraySpec, CodecChoice, ShardChoice, chunks};
+use super::{ArraySpec, ChecksumChoice, CodecChoice, ShardChoice, chunks};
 use crate::error::{ArrayError, Result};
 use crate::session::Session;
 use tessarray_buffer::DataType;
@@ -30,13 +30,17 @@ impl ArraySpec {
             let expected = "one shape, since Zarr v2 has no chunks of unequal lengths".into();
             return Err(ArrayError::Argument { what: "chunks".into(), expected, found });
         }
+        if self.format == Format::V2 && self.checksum == ChecksumChoice::Crc32c {
+            let expected = "\"auto\" or none: a Zarr v2 array has one compressor, and no codec behind it";
+            return Err(argument("checksum", expected, &"crc32c"));
+        }
         let fill_value = self.fill_bytes()?;
         let spec = ChunkSpec {
             shape: Dims::from_slice(&chunk),
             data_type: self.data_type.clone(),
             fill: fill_value.clone(),
         };
-        let chain = self.chain(session, spec)?;
+        let chain = self.chain(session, spec, sharded)?;
         let codecs = match sharded {
             true => vec![ShardingConfig::new(&chunk, chain).to_config()],
             false => chain,
@@ -87,7 +91,7 @@ impl ArraySpec {
     }
 
     /// The chain of the (inner) chunks, each codec with all its settings.
-    fn chain(&self, session: &Session, mut spec: ChunkSpec) -> Result<Vec<NamedConfig>> {
+    fn chain(&self, session: &Session, mut spec: ChunkSpec, sharded: bool) -> Result<Vec<NamedConfig>> {
         let registry = session.registry();
         let mut out = Vec::new();
         let (mut filters, mut after) = (self.filters(), Vec::new());
@@ -98,7 +102,8 @@ impl ArraySpec {
             let array = filters.iter().rposition(|config| !bytes(config)).map_or(0, |last| last + 1);
             after = filters.split_off(array);
         }
-        let wanted = filters.into_iter().chain(self.serializer()).chain(after).chain(self.compressors());
+        let wanted =
+            filters.into_iter().chain(self.serializer()).chain(after).chain(self.compressors(sharded));
         for config in wanted {
             let config = with_type_size(config, &spec);
             let failed = |source| ArrayError::Codec { path: "new array".into(), source };
@@ -143,20 +148,23 @@ impl ArraySpec {
         }
     }
 
-    fn compressors(&self) -> Vec<NamedConfig> {
-        let CodecChoice::Auto = &self.compressors else {
-            let CodecChoice::List(list) = &self.compressors else { return Vec::new() };
-            return list.clone();
+    fn compressors(&self, sharded: bool) -> Vec<NamedConfig> {
+        let auto = self.checksum == ChecksumChoice::Auto;
+        let mut codecs = match &self.compressors {
+            CodecChoice::List(list) => list.clone(),
+            CodecChoice::Auto if self.data_type.is_variable() => {
+                vec![NamedConfig::new("zstd").with("level", 3).with("checksum", auto && !sharded)]
+            }
+            CodecChoice::Auto => {
+                let shuffle = if self.data_type.size() == 1 { "noshuffle" } else { "shuffle" };
+                let blosc = NamedConfig::new("blosc").with("cname", "lz4").with("clevel", 5);
+                vec![blosc.with("shuffle", shuffle).with("blocksize", 0)]
+            }
         };
-        let mut codecs = if self.data_type.is_variable() {
-            vec![NamedConfig::new("zstd").with("level", 3).with("checksum", false)]
-        } else {
-            let shuffle = if self.data_type.size() == 1 { "noshuffle" } else { "shuffle" };
-            let blosc = NamedConfig::new("blosc").with("cname", "lz4").with("clevel", 5);
-            vec![blosc.with("shuffle", shuffle).with("blocksize", 0)]
-        };
-        // A v2 array has one compressor, and readers of v2 seldom know crc32c.
-        if self.format == Format::V3 {
+        // Whoever reads shards reads crc32c, which their index has.
+        let inner = auto && sharded && self.compressors == CodecChoice::Auto;
+        let checked = codecs.last().is_some_and(|codec| codec.name == "crc32c");
+        if (inner || self.checksum == ChecksumChoice::Crc32c) && !checked {
             codecs.push(NamedConfig::new("crc32c"));
         }
         codecs

@@ -43,6 +43,20 @@ pub enum CodecChoice {
     List(Vec<NamedConfig>),
 }
 
+/// How chunks are guarded against flipped bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChecksumChoice {
+    /// In a way that every reader of the codecs takes. Where the compressors are ours to choose: Blosc frames hold a
+    /// checksum where other readers do not look, Zstandard frames hold the format's own, and inner chunks of shards get a
+    /// `crc32c` codec. Compressors that are listed stay as they are.
+    #[default]
+    Auto,
+    /// A `crc32c` codec behind the compressors, unless they end in one. Zarr v2 has no place for it.
+    Crc32c,
+    /// No codec and no setting for it. Blosc frames hold one all the same.
+    None,
+}
+
 /// A new array. Build one with [`ArraySpec::new`] and change what differs from the defaults.
 #[derive(Debug, Clone)]
 pub struct ArraySpec {
@@ -54,8 +68,11 @@ pub struct ArraySpec {
     pub filters: CodecChoice,
     /// Array-to-bytes codec; `Auto` is `bytes`, little-endian, or the variable-length codec of the data type.
     pub serializer: CodecChoice,
-    /// Bytes-to-bytes codecs; `Auto` is blosc(lz4, level 5, byte shuffle by element size) and crc32c.
+    /// Bytes-to-bytes codecs; `Auto` is blosc (lz4, level 5, byte shuffle by element size), or zstd (level 3) for elements of
+    /// variable length.
     pub compressors: CodecChoice,
+    /// Beside the compressors.
+    pub checksum: ChecksumChoice,
     /// In its Zarr JSON form; `None` is the data type's zero.
     pub fill_value: Option<Value>,
     /// `true`: chunks are stored in Fortran order.
@@ -77,6 +94,7 @@ impl ArraySpec {
             filters: CodecChoice::Auto,
             serializer: CodecChoice::Auto,
             compressors: CodecChoice::Auto,
+            checksum: ChecksumChoice::Auto,
             fill_value: None,
             fortran_order: false,
             format: Format::V3,

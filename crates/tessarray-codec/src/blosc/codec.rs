@@ -1,25 +1,37 @@
 //! Blosc as a codec of a chain.
 
 use super::header::HEADER;
-use super::{BloscConfig, decode, encode};
+use super::{BloscConfig, decode, encode, raw};
 use crate::{BytesCodec, EncodedSize, NamedConfig, Pieces, Result, Window};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Blosc 1: shuffles and compresses a chunk in blocks that decode on their own.
 ///
-/// Frames are those of C-Blosc 1.21 and read by it, hence by numcodecs, zarr-python, TensorStore and zarrs; what they
-/// write is read here. A frame is never more than 16 bytes longer than its data, which are at most 2 GiB less 17 bytes.
-/// The format has no checksum: put `crc32c` after it.
+/// Frames are those of C-Blosc 1.21 and read by it, hence by numcodecs, zarr-python, TensorStore, zarrs, GDAL and others;
+/// what they write is read here. A frame is at most 32 bytes longer than data of up to 128 MiB, and 8 bytes more for each
+/// 128 MiB of larger ones; data have at most 2 GiB less 273 bytes.
+///
+/// The format has no checksum, but room for one that other readers do not look at (`spec/blosc-checksum.md`): frames get it,
+/// unless a checksum codec follows in the chain. It is verified on every read, also of a part; frames of others, which have
+/// none, are read as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloscCodec {
     config: BloscConfig,
+    checksum: bool,
 }
 
 impl BloscCodec {
     /// A codec of these settings; refuses any out of range.
     pub fn new(config: BloscConfig) -> Result<Self> {
         config.check()?;
-        Ok(Self { config })
+        Ok(Self { config, checksum: true })
+    }
+
+    /// The same codec, whose frames get no checksum.
+    #[must_use]
+    pub fn without_checksum(self) -> Self {
+        Self { checksum: false, ..self }
     }
 
     /// The settings.
@@ -44,19 +56,27 @@ impl BytesCodec for BloscCodec {
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
-        EncodedSize::AtMost(decoded.saturating_add(HEADER))
+        let more = if self.checksum { raw::overhead(decoded) } else { HEADER };
+        EncodedSize::AtMost(decoded.saturating_add(more))
     }
 
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        encode::encode(&self.config, &input, out)
+        encode::encode(&self.config, self.checksum, &input, out)
     }
 
     fn encode_pieces(&self, input: &dyn Pieces, out: &mut Vec<u8>) -> Option<Result<()>> {
-        self.fits(input).then(|| encode::encode(&self.config, input, out))
+        self.fits(input).then(|| encode::encode(&self.config, self.checksum, input, out))
     }
 
-    fn stored_head(&self, input: &dyn Pieces) -> Option<Vec<u8>> {
-        if self.fits(input) { encode::stored_head(&self.config, input) } else { None }
+    fn without_own_checksum(&self) -> Option<Arc<dyn BytesCodec>> {
+        Some(Arc::new(self.clone().without_checksum()))
+    }
+
+    fn stored_head(&self, input: &dyn Pieces, runs: &[&[u8]]) -> Option<Vec<u8>> {
+        if !self.fits(input) {
+            return None;
+        }
+        encode::stored_head(&self.config, self.checksum, input, runs)
     }
 
     fn stored<'a>(&self, input: &'a [u8], decoded: usize) -> Option<&'a [u8]> {
@@ -64,7 +84,15 @@ impl BytesCodec for BloscCodec {
     }
 
     fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
-        decode::decode(input, out)
+        decode::decode(input, out, false)
+    }
+
+    fn verify_inside(&self, input: &[u8]) -> Result<()> {
+        decode::verify(input)
+    }
+
+    fn decode_verified(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
+        decode::decode(input, out, true)
     }
 
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {

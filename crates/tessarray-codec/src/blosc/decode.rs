@@ -3,7 +3,7 @@
 use super::compressor::max_decoded;
 use super::header::{HEADER, Header, MAX_SPLITS, int};
 use super::scratch::{Scratch, with_scratch};
-use super::{Filter, corrupt, size, truncated};
+use super::{Filter, checksum, corrupt, raw, size, truncated};
 use crate::lz4::block;
 use crate::shuffle::{bitunshuffle, sized, unshuffle, unshuffle_planes};
 use crate::{Result, Window};
@@ -12,11 +12,14 @@ use std::ops::Range;
 /// The number of LZ4 in frames.
 const LZ4: u8 = 1;
 
-/// Decodes a frame into exactly `out`.
-pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<()> {
+/// Decodes a frame into exactly `out`; verifies its checksum, if it has one, unless it is `verified` already.
+pub(super) fn decode(input: &[u8], out: &mut [u8], verified: bool) -> Result<()> {
     let header = Header::read(input, input.len())?;
     if header.nbytes != out.len() {
         return Err(size(out.len(), header.nbytes));
+    }
+    if !verified {
+        checksum::verify(&header, input)?;
     }
     if header.stored {
         out.copy_from_slice(&input[HEADER..]);
@@ -35,6 +38,7 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
     if header.nbytes > limit {
         return Err(size(limit, header.nbytes));
     }
+    checksum::verify(&header, input)?;
     if header.stored {
         out.extend_from_slice(&input[HEADER..]);
         return Ok(());
@@ -53,8 +57,21 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
 
 /// The data of a frame that has them as they are.
 pub(super) fn stored(input: &[u8], decoded: usize) -> Option<&[u8]> {
-    let header = Header::read(input, input.len()).ok()?;
-    (header.stored && header.nbytes == decoded).then(|| &input[HEADER..])
+    let header = Header::read(input, input.len()).ok().filter(|header| header.nbytes == decoded)?;
+    input.get(raw::data(&header, input)?)
+}
+
+/// Verifies the checksum of a frame, if it has one.
+pub(super) fn verify(input: &[u8]) -> Result<()> {
+    checksum::verify(&Header::read(input, input.len())?, input)
+}
+
+/// Where the only block of a frame has its data as they are.
+pub(super) fn stored_block(header: &Header, input: Window<'_>) -> Option<Range<usize>> {
+    let block = Block::find(header, input, 0).ok()?;
+    let plain = block.count == 1 && header.block_filter(block.bytes) == Filter::None;
+    let begin = offset(input, HEADER).ok()? + 4;
+    (plain && block.streams[0].len() == block.bytes).then_some(begin..begin + block.bytes)
 }
 
 /// The size of the frame's blocks; the frame must decode to `decoded` bytes.
@@ -123,7 +140,7 @@ pub(super) fn block_spans(input: &[u8], decoded: usize) -> Option<(usize, Vec<Ra
         let last = block.streams[block.count - 1];
         Some(begin..last.as_ptr() as usize - base + last.len())
     };
-    Some((HEADER + 4 * header.blocks(), blocks.map(span).collect::<Option<_>>()?))
+    Some((header.table_end(), blocks.map(span).collect::<Option<_>>()?))
 }
 
 /// One block of a frame, its streams found and inside the frame.
@@ -143,7 +160,7 @@ impl<'a> Block<'a> {
             return Err(corrupt(format!("block {index} of {bytes} bytes in {count} streams")));
         }
         let mut at = offset(input, HEADER + 4 * index)?;
-        if at < HEADER + 4 * header.blocks() {
+        if at < header.table_end() {
             return Err(corrupt(format!("block {index} starts at byte {at}, inside the header")));
         }
         let mut streams: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];

@@ -1,8 +1,9 @@
 //! Encoding: block by block, shuffled into a scratch that stays in cache and compressed from there into the frame.
 
+use super::checksum::{self, GAP};
 use super::header::{HEADER, Header, MAX_DECODED, MAX_SPLITS, MIN_BUFFER};
 use super::scratch::{Scratch, with_scratch};
-use super::{BloscConfig, Compressor, Filter};
+use super::{BloscConfig, Compressor, Filter, raw};
 use crate::shuffle::{bitshuffle, shuffle, sized};
 use crate::{CodecError, Pieces, Result};
 use std::ops::Range;
@@ -12,18 +13,29 @@ const L1: usize = 32 << 10;
 /// C-Blosc's largest block.
 const MAX_BLOCK: usize = (i32::MAX as usize - 255 * 4) / 3;
 
-/// Appends the frame of `input` to `out`: at most [`HEADER`] bytes more than `input` has.
-pub(super) fn encode(config: &BloscConfig, input: &dyn Pieces, out: &mut Vec<u8>) -> Result<()> {
+/// The largest decoded size of a frame with a checksum.
+const MAX_CHECKED: usize = MAX_DECODED - 256;
+
+/// Appends the frame of `input` to `out`, with a checksum inside or without.
+pub(super) fn encode(
+    config: &BloscConfig,
+    checksum: bool,
+    input: &dyn Pieces,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let nbytes = input.len();
-    if nbytes > MAX_DECODED {
-        let reason = format!("{nbytes} bytes in one chunk; Blosc holds at most {MAX_DECODED}");
+    let limit = if checksum { MAX_CHECKED } else { MAX_DECODED };
+    if nbytes > limit {
+        let reason = format!("{nbytes} bytes in one chunk; Blosc holds at most {limit}");
         return Err(CodecError::Encode { codec: "blosc".into(), reason });
     }
     let mut header = header_of(config, nbytes);
     let start = out.len();
-    out.reserve(nbytes + HEADER);
-    header.stored = with_scratch(|scratch| {
-        let mut encoder = Encoder { config, header: &header, input, start, scratch };
+    // Nothing to protect: the header of an empty frame says it all.
+    let raw = (checksum && nbytes > 0).then(|| raw::header(&header));
+    out.reserve(raw.map_or(nbytes + HEADER, |raw| raw.cbytes));
+    let stored = with_scratch(|scratch| {
+        let mut encoder = Encoder { config, header: &header, raw, input, start, scratch };
         if config.level == 0 || nbytes < MIN_BUFFER {
             encoder.store(out, false);
             return true;
@@ -43,27 +55,38 @@ pub(super) fn encode(config: &BloscConfig, input: &dyn Pieces, out: &mut Vec<u8>
         }
         stored
     });
+    match raw {
+        Some(raw) if stored => header = raw,
+        _ => header.stored = stored,
+    }
     header.cbytes = out.len() - start;
-    out[start..start + HEADER].copy_from_slice(&header.bytes());
+    let frame = &mut out[start..];
+    frame[..HEADER].copy_from_slice(&header.bytes());
+    if raw.is_some() {
+        checksum::mark(frame, header.table_end(), &[]);
+    }
     Ok(())
 }
 
-/// The header of a frame that holds `input` as it is, where that is how it would be encoded. Says so of data that are not
-/// shuffled only: of others, it takes as long to know as to encode them.
-pub(super) fn stored_head(config: &BloscConfig, input: &dyn Pieces) -> Option<Vec<u8>> {
-    if input.len() > MAX_DECODED {
+/// What comes before the data in a frame that holds `input` as it is, where that is how it would be encoded. Says so of data
+/// that are not shuffled only: of others, it takes as long to know as to encode them. `runs` are the same bytes as `input`.
+pub(super) fn stored_head(
+    config: &BloscConfig,
+    checksum: bool,
+    input: &dyn Pieces,
+    runs: &[&[u8]],
+) -> Option<Vec<u8>> {
+    if input.len() > if checksum { MAX_CHECKED } else { MAX_DECODED } {
         return None;
     }
     let mut header = header_of(config, input.len());
-    header.stored = true;
-    header.cbytes = input.len() + HEADER;
     let unfiltered = header.block_filter(header.blocksize) == Filter::None;
     let stored = config.level == 0
         || input.len() < MIN_BUFFER
         || unfiltered && {
             with_scratch(|scratch| {
                 let mut gathered = std::mem::take(&mut scratch.gathered);
-                let mut encoder = Encoder { config, header: &header, input, start: 0, scratch };
+                let mut encoder = Encoder { config, header: &header, raw: None, input, start: 0, scratch };
                 let stored = (0..header.blocks()).all(|index| {
                     let block = input.get(encoder.range(index), &mut gathered);
                     !encoder.compresses(block)
@@ -72,7 +95,15 @@ pub(super) fn stored_head(config: &BloscConfig, input: &dyn Pieces) -> Option<Ve
                 stored
             })
         };
-    stored.then(|| header.bytes().to_vec())
+    if !stored {
+        return None;
+    }
+    if checksum && !input.is_empty() {
+        return raw::head_of(&raw::header(&header), runs);
+    }
+    header.stored = true;
+    header.cbytes = input.len() + HEADER;
+    Some(header.bytes().to_vec())
 }
 
 /// The header of a frame of `nbytes` that is not made yet.
@@ -93,6 +124,8 @@ fn header_of(config: &BloscConfig, nbytes: usize) -> Header {
 struct Encoder<'a> {
     config: &'a BloscConfig,
     header: &'a Header,
+    /// The header of a frame that stores the data, where frames have checksums.
+    raw: Option<Header>,
     input: &'a dyn Pieces,
     /// Where in the output the frame starts.
     start: usize,
@@ -104,7 +137,7 @@ impl Encoder<'_> {
     /// `doubtful`, where the first block does not get smaller.
     fn blocks(&mut self, out: &mut Vec<u8>, doubtful: bool) -> Option<()> {
         out.truncate(self.start);
-        let first = self.start + HEADER + 4 * self.header.blocks();
+        let first = self.start + self.header.table_end() + if self.raw.is_some() { GAP } else { 0 };
         out.resize(first, 0);
         let mut gathered = std::mem::take(&mut self.scratch.gathered);
         let done = (0..self.header.blocks()).try_for_each(|index| {
@@ -127,16 +160,30 @@ impl Encoder<'_> {
     /// then `false`.
     fn store(&mut self, out: &mut Vec<u8>, trying: bool) -> bool {
         out.truncate(self.start);
-        out.resize(self.start + HEADER, 0);
-        if !trying {
-            self.input.append(0..self.header.nbytes, out);
-            return true;
+        match &self.raw {
+            Some(raw) => out.extend_from_slice(&raw::head(raw)),
+            None => out.resize(self.start + HEADER, 0),
         }
-        (0..self.header.blocks()).all(|index| {
+        let nbytes = self.header.nbytes;
+        let whole = self.raw.map_or(nbytes, |raw| raw.blocksize).max(1);
+        let step = if trying { self.header.blocksize } else { whole };
+        (0..nbytes).step_by(step).all(|begin| {
+            if let Some(raw) = self.raw
+                && begin.is_multiple_of(raw.blocksize)
+            {
+                let bytes = raw.block_bytes(begin / raw.blocksize) as u32;
+                out.extend_from_slice(&bytes.to_le_bytes());
+            }
             let at = out.len();
-            self.input.append(self.range(index), out);
-            index == 0 || !self.compresses(&out[at..])
+            self.input.append(begin..nbytes.min(begin + step), out);
+            !trying || begin == 0 || !self.compresses(&out[at..])
         })
+    }
+
+    /// The bytes that a frame of blocks may take.
+    fn most(&self) -> usize {
+        // One byte less than a stored frame where it has a checksum: so no flag alone makes it one, and hides the checksum.
+        self.header.nbytes + HEADER - usize::from(self.raw.is_some())
     }
 
     /// Notes that block `index` starts where `out` has `at` bytes.
@@ -158,7 +205,7 @@ impl Encoder<'_> {
 
     /// Appends one block; `None` when that would take more than storing the data.
     fn block(&mut self, block: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let typesize = self.header.typesize;
+        let (typesize, most) = (self.header.typesize, self.most());
         let Scratch { block: shuffled, planes, stream, states, .. } = &mut *self.scratch;
         let filtered = match self.header.block_filter(block.len()) {
             Filter::None => block,
@@ -173,7 +220,7 @@ impl Encoder<'_> {
         };
         let streams = self.header.streams(block.len());
         for bytes in filtered.chunks_exact(block.len() / streams) {
-            let room = (self.start + self.header.nbytes + HEADER).checked_sub(out.len() + 4)?;
+            let room = (self.start + most).checked_sub(out.len() + 4)?;
             let place = out.len();
             out.extend_from_slice(&[0; 4]);
             // A stream of the full length would read as a stored one.

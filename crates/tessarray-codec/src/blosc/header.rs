@@ -3,9 +3,9 @@
 use super::{Filter, corrupt, truncated};
 use crate::Result;
 
-/// Bytes of the header, and the most that a frame is longer than its data.
+/// Bytes of the header, and the most that a frame without a checksum is longer than its data.
 pub(super) const HEADER: usize = 16;
-/// The largest decoded size of a frame.
+/// The largest decoded size of a frame without a checksum.
 pub(super) const MAX_DECODED: usize = i32::MAX as usize - HEADER;
 /// Element sizes above this are not split.
 pub(super) const MAX_SPLITS: usize = 16;
@@ -121,6 +121,11 @@ impl Header {
     /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.nbytes.div_ceil(self.blocksize)
+    }
+
+    /// Where the table of block offsets ends, if the frame has one.
+    pub fn table_end(&self) -> usize {
+        HEADER + 4 * self.blocks()
     }
 
     /// Decoded bytes of block `index`, 0 beyond the last.

@@ -9,8 +9,13 @@
 //! 2. Stored: the data. Otherwise the offset of each block as 32-bit integers, then the blocks.
 //! 3. A block is one stream, or one for each byte of an element (*split*, never the last, shorter block): a 32-bit
 //!    length and that many bytes. A stream as long as what it decodes to is stored.
+//!
+//! Frames get a checksum between offsets and blocks, unless a codec after them has one: see [`checksum`].
 
 mod blosclz;
+mod checksum;
+#[cfg(test)]
+mod checksum_tests;
 mod codec;
 mod compressor;
 mod config;
@@ -18,6 +23,7 @@ mod decode;
 mod encode;
 mod header;
 mod lz4;
+mod raw;
 mod scratch;
 #[cfg(test)]
 mod tests;

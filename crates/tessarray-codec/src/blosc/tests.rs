@@ -44,8 +44,12 @@ fn encode(codec: &BloscCodec, data: &[u8]) -> Vec<u8> {
         } else {
             assert!(unit > 1, "{codec:?}");
         }
-        if let Some(head) = codec.stored_head(&Scattered { bytes: data, unit }) {
-            assert!(frame[..16] == head && frame[16..] == *data, "{codec:?} in units of {unit}");
+        if let Some(head) = codec.stored_head(
+            &Scattered { bytes: data, unit },
+            &[&data[..data.len() / 3], &data[data.len() / 3..]],
+        ) {
+            let (found, rest) = frame.split_at(head.len());
+            assert!(found == head && rest == data, "{codec:?} in units of {unit}");
         }
     }
     frame
@@ -160,9 +164,15 @@ fn check(codec: &BloscCodec, filter: i32, data: &[u8]) {
     let config = codec.settings();
     let label = format!("{config:?}, {} bytes starting {:?}", data.len(), &data[..data.len().min(8)]);
     let ours = encode(codec, data);
-    assert!(ours.len() <= data.len() + 16, "{label}: {}", ours.len());
-    assert_eq!(codec.encoded_size(data.len()), EncodedSize::AtMost(data.len() + 16));
+    assert!(ours.len() <= data.len() + 32, "{label}: {}", ours.len());
+    assert_eq!(codec.encoded_size(data.len()), EncodedSize::AtMost(data.len() + 32));
     assert!(decode_all_ways(codec, &ours, data.len()).unwrap() == data, "ours, by us: {label}");
+    assert!(c_decode(&ours, data.len()).as_deref() == Some(data), "ours, by C: {label}");
+    // Without a checksum, as C-Blosc writes them.
+    let plain = codec.clone().without_checksum();
+    let ours = encode(&plain, data);
+    assert!(ours.len() <= data.len() + 16, "{label}: {}", ours.len());
+    assert_eq!(plain.encoded_size(data.len()), EncodedSize::AtMost(data.len() + 16));
     assert!(c_decode(&ours, data.len()).as_deref() == Some(data), "ours, by C: {label}");
     let theirs = c_encode(codec, filter, data);
     assert!(decode_all_ways(codec, &theirs, data.len()).unwrap() == data, "theirs, by us: {label}");
@@ -217,13 +227,15 @@ fn data_that_do_not_compress_are_stored_as_they_are() {
     for (typesize, filter) in [(1, Filter::Bytes), (4, Filter::None)] {
         let codec = codec(Compressor::Lz4, 5, filter, typesize, 0);
         let mut data = random(700_001, 9);
-        let head = codec.stored_head(&&data[..]).unwrap();
-        let frame = encode(&codec, &data);
-        assert_eq!(codec.stored(&frame, data.len()).unwrap(), data);
-        assert_eq!(frame[..16], head);
+        for (codec, bytes) in [(codec.clone(), 32), (codec.clone().without_checksum(), 16)] {
+            let head = codec.stored_head(&&data[..], &[&data]).unwrap();
+            let frame = encode(&codec, &data);
+            assert_eq!(codec.stored(&frame, data.len()).unwrap(), data);
+            assert_eq!(frame[..bytes], head);
+        }
         // A block far from the first that does compress: then all are blocks.
         data[500_000..600_000].fill(3);
-        assert!(codec.stored_head(&&data[..]).is_none());
+        assert!(codec.stored_head(&&data[..], &[&data]).is_none());
         check(&codec, if filter == Filter::None { 0 } else { 1 }, &data);
     }
 }
@@ -278,7 +290,7 @@ fn data_that_start_incompressible_still_compress() {
     for typesize in [1, 2] {
         let codec = codec(Compressor::Lz4, 5, Filter::None, typesize, 0);
         let mut data = random(600_000, 8);
-        assert_eq!(encode(&codec, &data).len(), data.len() + 16);
+        assert_eq!(encode(&codec, &data).len(), data.len() + 32);
         data[400_000..].fill(3);
         check(&codec, 0, &data);
         assert!(encode(&codec, &data).len() < 420_000);
@@ -291,7 +303,7 @@ fn snappy_round_trips() {
         let codec = codec(Compressor::Snappy, 5, filter, 2, 0);
         for data in kinds(100_001) {
             let frame = encode(&codec, &data);
-            assert!(frame.len() <= data.len() + 16);
+            assert!(frame.len() <= data.len() + 32);
             assert!(decode_all_ways(&codec, &frame, data.len()).unwrap() == data);
         }
     }
@@ -314,14 +326,18 @@ fn samples() -> Vec<(BloscCodec, Vec<u8>, usize)> {
         for (filter, _) in FILTERS {
             // One block of two streams, and three blocks of one.
             for typesize in [2, 17] {
-                let codec = codec(compressor, 5, filter, typesize, 256);
-                out.push((codec.clone(), encode(&codec, &camera(700)), 700));
-                out.push((codec.clone(), encode(&codec, &[9; 700]), 700));
+                let checked = codec(compressor, 5, filter, typesize, 256);
+                for codec in [checked.clone().without_checksum(), checked] {
+                    out.push((codec.clone(), encode(&codec, &camera(700)), 700));
+                    out.push((codec.clone(), encode(&codec, &[9; 700]), 700));
+                }
             }
         }
     }
-    let codec = codec(Compressor::Lz4, 0, Filter::Bytes, 2, 0);
-    out.push((codec.clone(), encode(&codec, &camera(90)), 90));
+    let checked = codec(Compressor::Lz4, 0, Filter::Bytes, 2, 0);
+    for codec in [checked.clone().without_checksum(), checked] {
+        out.push((codec.clone(), encode(&codec, &camera(90)), 90));
+    }
     out
 }
 
@@ -427,7 +443,7 @@ fn any_changed_byte_gives_an_error_or_a_wrong_value_but_no_panic() {
 #[test]
 fn a_lying_header_is_named() {
     // Elements of 17 bytes are not split, so blocks may be small.
-    let codec = codec(Compressor::Lz4, 5, Filter::Bytes, 17, 256);
+    let codec = codec(Compressor::Lz4, 5, Filter::Bytes, 17, 256).without_checksum();
     let frame = encode(&codec, &[9; 700]);
     assert_eq!(codec.block_len(&frame, 700), Ok(Some(255)));
     let with = |at: usize, value: i32| {
@@ -463,7 +479,8 @@ fn a_lying_header_is_named() {
 #[test]
 fn a_bomb_allocates_no_more_than_its_bytes_could_decode_to() {
     for (number, compressor) in COMPRESSORS.iter().enumerate() {
-        let mut frame = encode(&codec(*compressor, 5, Filter::None, 1, 0), &[0; 4096]);
+        let plain = codec(*compressor, 5, Filter::None, 1, 0).without_checksum();
+        let mut frame = encode(&plain, &[0; 4096]);
         let claimed = 2_000_000_000u32.to_le_bytes();
         frame[4..8].copy_from_slice(&claimed);
         frame[8..12].copy_from_slice(&claimed);
@@ -484,7 +501,7 @@ fn a_bomb_allocates_no_more_than_its_bytes_could_decode_to() {
 
 #[test]
 fn unknown_compressors_and_versions_are_refused() {
-    let codec = codec(Compressor::Lz4, 5, Filter::Bytes, 2, 0);
+    let codec = codec(Compressor::Lz4, 5, Filter::Bytes, 2, 0).without_checksum();
     let frame = encode(&codec, &camera(700));
     for (at, value) in [(0, 1), (0, 3), (1, 2), (2, frame[2] | 8), (2, 0xE1), (3, 0)] {
         let mut bad = frame.clone();

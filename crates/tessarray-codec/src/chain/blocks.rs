@@ -31,6 +31,7 @@ impl Chain {
         let (codec, len) = match codecs {
             [] if payload.len() == decoded => (None, decoded),
             [codec] => {
+                codec.verify_inside(payload)?;
                 let len = codec.block_len(payload, decoded)?.filter(|&len| len > 0);
                 (Some(codec.as_ref()), len.unwrap_or(decoded))
             }
@@ -39,13 +40,17 @@ impl Chain {
         Ok(Some(Blocks { codec, payload, decoded, len }))
     }
 
-    /// Verifies the outer checksums of an encoded chunk, without decoding it. Chains without any pass.
+    /// Verifies the outermost checksums of an encoded chunk, and one inside the encoding of the codec before them, which is
+    /// decoded only where its checksum is of the decoded bytes. Chains without any pass.
     pub fn verify(&self, input: &[u8]) -> Result<()> {
         let mut payload = input;
-        for codec in self.bytes.iter().rev() {
+        for (i, codec) in self.bytes.iter().enumerate().rev() {
             match codec.verify(payload) {
                 Some(verified) => payload = verified?,
-                None => return Ok(()),
+                None if codec.checks_decoded(payload) => {
+                    return codec.decode_bounded(payload, self.decoded_limit(i), &mut Vec::new());
+                }
+                None => return codec.verify_inside(payload),
             }
         }
         Ok(())
@@ -72,7 +77,7 @@ impl Blocks<'_> {
     pub fn decode_all(&self, chunk: &mut [u8]) -> Result<()> {
         match self.codec {
             None => chunk.copy_from_slice(self.payload),
-            Some(codec) => codec.decode(self.payload, chunk)?,
+            Some(codec) => codec.decode_verified(self.payload, chunk)?,
         }
         Ok(())
     }

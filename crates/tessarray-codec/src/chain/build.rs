@@ -96,7 +96,15 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(self, spec: ChunkSpec) -> Result<Chain> {
+    fn finish(mut self, spec: ChunkSpec) -> Result<Chain> {
+        // One checksum is enough.
+        if let Some(last) = self.bytes.iter().rposition(|codec| codec.is_checksum()) {
+            for codec in &mut self.bytes[..last] {
+                if let Some(bare) = codec.without_own_checksum() {
+                    *codec = bare;
+                }
+            }
+        }
         let Some(serializer) = self.serializer else {
             return Err(CodecError::Chain { reason: "there is no array-to-bytes codec".into() });
         };

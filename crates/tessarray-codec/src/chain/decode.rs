@@ -52,10 +52,7 @@ impl Chain {
             };
             let decoded = match self.sizes[i] {
                 EncodedSize::Exact(_) => codec.decode(current, &mut buffer),
-                EncodedSize::AtMost(n) => {
-                    codec.decode_bounded(current, n.saturating_add(n / 8 + 4096), &mut buffer)
-                }
-                EncodedSize::Unbounded => codec.decode_bounded(current, self.unbounded_limit(), &mut buffer),
+                _ => codec.decode_bounded(current, self.decoded_limit(i), &mut buffer),
             };
             window = 0..buffer.len();
             if let Some(old) = held.replace(buffer) {
@@ -102,6 +99,15 @@ impl Chain {
                 exact(&codec.config().name, input, out)
             }
             SerializerStage::Plain(codec) => codec.decode(&self.serialized, input, out, arena),
+        }
+    }
+
+    /// The most bytes that bytes codec `i` may decode to.
+    pub(super) fn decoded_limit(&self, i: usize) -> usize {
+        match self.sizes[i] {
+            EncodedSize::Exact(n) => n,
+            EncodedSize::AtMost(n) => n.saturating_add(n / 8 + 4096),
+            EncodedSize::Unbounded => self.unbounded_limit(),
         }
     }
 

@@ -98,7 +98,7 @@ impl Chain {
         let (codecs, seals) = self.seals();
         let head = match codecs {
             [] => Vec::new(),
-            [codec] => codec.stored_head(input)?,
+            [codec] => codec.stored_head(input, runs)?,
             _ => return None,
         };
         let tail = match seals {

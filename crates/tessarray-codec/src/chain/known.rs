@@ -46,11 +46,16 @@ impl Chain {
             head: head.into(),
         };
         match (codecs.next(), codecs.next()) {
-            (None, _) => {
-                let block = decoded.div_ceil(RAW_BLOCKS).next_power_of_two().max(RAW_BLOCK);
-                (payload.len() == decoded).then(|| known(block, &[], Box::default()))
-            }
+            (None, _) => (payload.len() == decoded).then(|| known(raw_block(decoded), &[], Box::default())),
             (Some(codec), None) => {
+                if let Some(stored) = codec.stored(payload, decoded) {
+                    let start = stored.as_ptr() as usize - encoded.as_ptr() as usize;
+                    return Some(Known {
+                        start,
+                        len: decoded,
+                        ..known(raw_block(decoded), &[], Box::default())
+                    });
+                }
                 let block = codec.block_len(payload, decoded).ok()?.filter(|&block| block > 0)?;
                 let (head, spans) = codec.block_spans(payload, decoded)?;
                 let fit = spans.len() == decoded.div_ceil(block)
@@ -84,6 +89,10 @@ impl Chain {
         let done = codec.decode_parts(payload, known.decoded, block, parts, out);
         done.unwrap_or_else(|| codec.decode_block(payload, known.decoded, block, out))
     }
+}
+
+fn raw_block(decoded: usize) -> usize {
+    decoded.div_ceil(RAW_BLOCKS).next_power_of_two().max(RAW_BLOCK)
 }
 
 impl Known {

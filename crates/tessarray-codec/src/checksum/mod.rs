@@ -172,6 +172,10 @@ impl BytesCodec for Checksum {
         Some(self.data(input))
     }
 
+    fn is_checksum(&self) -> bool {
+        true
+    }
+
     fn is_seal(&self) -> bool {
         self.location == Location::End
     }

@@ -162,6 +162,10 @@ impl BytesCodec for Zstd {
         }
     }
 
+    fn checks_decoded(&self, input: &[u8]) -> bool {
+        !is_plain(input)
+    }
+
     fn decode_parts(
         &self,
         input: Window<'_>,
@@ -191,7 +195,7 @@ impl BytesCodec for Zstd {
 #[cfg(test)]
 mod tests {
     use crate::conformance::{self, Flips, bytes_codec};
-    use crate::{NamedConfig, Window};
+    use crate::{Chain, NamedConfig, Registry, Scratch, Window};
     use std::slice;
 
     #[test]
@@ -247,6 +251,28 @@ mod tests {
         checked.encode(&input, &mut frame).unwrap();
         assert!(part(&*checked, &frame, input.len()).is_none());
         assert!(part(&*codec, b"", input.len()).is_none());
+    }
+
+    #[test]
+    fn a_flipped_bit_is_found_by_a_check_of_its_own_checksum() {
+        let spec = conformance::spec(tessarray_buffer::DataType::UInt8, &[300]);
+        let zstd = NamedConfig::new("zstd").with("level", 3).with("checksum", true);
+        let chain = Chain::build(&Registry::new(), &[NamedConfig::new("bytes"), zstd], spec).unwrap();
+        let data: Vec<u8> = (0..300u32).map(|i| (i / 7) as u8).collect();
+        let (mut frame, arena) = (Vec::new(), tessarray_buffer::Arena::new());
+        chain.encode(&data, &arena, &mut Scratch::new(), &mut frame).unwrap();
+        assert_eq!(chain.verify(&frame), Ok(()));
+        let mut unseen = 0;
+        for bit in 0..frame.len() * 8 {
+            let mut bad = frame.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let mut out = vec![0; 300];
+            let wrong = chain.decode(&bad, &mut out, &arena, &mut Scratch::new()).is_ok() && out != data;
+            assert!(!wrong, "bit {bit}");
+            unseen += usize::from(chain.verify(&bad).is_ok());
+        }
+        // The flag that says there is a checksum, and bits that mean nothing.
+        assert!(unseen <= 4, "{unseen}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ class ZarrDestination:
 
     kind = "Zarr"
     resumable = True
+    checksum: Literal["auto", "crc32c"] | None = "auto"
     lock: AbstractContextManager[Any] = contextlib.nullcontext()
 
     def __init__(self, folder: Path, compressors: Any, zarr_format: Literal[2, 3], zipped: bool) -> None:
@@ -83,8 +84,8 @@ class ZarrDestination:
             attrs |= {"_FillValue": fill} if fill is not None else {}
         if layout.coding is not None:
             options |= layout.coding
-        elif self._compressors != "auto":
-            options["compressors"] = self._compressors
+        else:
+            options |= {"compressors": self._compressors, "checksum": self.checksum}
         # xarray takes any fill value of v2 for `_FillValue`; none reads as zeros.
         unfilled = self._format == 2 and "_FillValue" not in spec.attrs
         return tessarray.create_array(
