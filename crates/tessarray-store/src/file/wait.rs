@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const TRIES: u32 = 12;
 const PAUSE: Duration = Duration::from_micros(50);
 /// When it is first said that somebody is waited for.
-const NOTICE: Duration = Duration::from_secs(5);
+const NOTICE: Duration = Duration::from_secs(3);
 
 /// Why there is no lock.
 #[derive(Debug)]
