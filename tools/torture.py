@@ -21,6 +21,7 @@ LANES = {
     "loss of power": [*RUST, "power"],
     "damage": [*RUST, "damage"],
     "failing calls": [*RUST, "faults"],
+    "loss of power, traced": [*PYTEST, "tests/python/test_powerloss.py"],
     "schedules": [*RUST, "schedules"],
     "model": [*PYTEST, "tests/python/test_pack_model.py"],
     "kills and processes": [*PYTEST, "tests/python/test_pack_crash.py"],

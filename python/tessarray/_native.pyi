@@ -91,6 +91,9 @@ class LocalStore(Store):
     def leftovers(self, path: str = "", remove: bool = False) -> list[tuple[Path, int]]:
         """Temporary files that killed writers left, with their bytes; removed with `remove`."""
 
+    def sync(self, path: str = "") -> None:
+        """Make everything below a path survive a loss of power, whoever wrote it: one fsync per file and folder."""
+
 class MemoryStore(Store):
     """Memory of this process. Cannot be pickled."""
 
@@ -106,6 +109,9 @@ class ZipStore(Store):
     def path(self) -> Path: ...
     @property
     def mode(self) -> str: ...
+    def duplicates(self) -> list[str]:
+        """Names that the file has more than once, sorted: the last value of each counts, and the others are dead."""
+
     def close(self) -> None:
         """Move what was written into place; from here on the store only reads."""
 

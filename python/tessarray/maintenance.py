@@ -99,7 +99,7 @@ def check(
     require_existing(store, "r")
     opened = store_of(store, "r")
     found = [Finding(**finding) for finding in _native.check_store(opened, path.strip("/"), deep, session)]
-    return found + _leftovers(opened, path)
+    return found + _leftovers(opened, path) + _duplicates(opened, path)
 
 
 def repair(
@@ -143,6 +143,20 @@ def _leftovers(store: Store, path: str) -> list[Finding]:
     return [
         Finding("leftover", Path(file).relative_to(root).as_posix(), None, message.format(size))
         for file, size in store.leftovers(path.strip("/"))
+    ]
+
+
+def _duplicates(store: Store, path: str) -> list[Finding]:
+    if not isinstance(store, ZipStore):
+        return []
+    message = (
+        "the zip file has more than one value of this name: the last one counts, but not to every program"
+    )
+    below = path.strip("/")
+    return [
+        Finding("leftover", name, None, message)
+        for name in store.duplicates()
+        if not below or name.startswith(below + "/")
     ]
 
 

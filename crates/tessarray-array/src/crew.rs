@@ -10,6 +10,9 @@
 //!
 //! Behind a gate (see [`crate::gate`]), workers join for one job at a time.
 //!
+//! While the caller waits for helpers, it looks whether the user wants the call to end; helpers then stop waiting for locks
+//! that other writers hold.
+//!
 //! So nobody waits for a worker that has not begun. To wake a thread can take longer than to decode several inner
 //! chunks, so that a small read loses little by being shared; and where all workers wait for a lock that the caller
 //! holds, it does all of the work.
@@ -21,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
+use tessarray_store::waiting::{self, Call};
 
 /// Set in [`Crew::inside`] when the crew is closed.
 const CLOSED: usize = 1 << (usize::BITS - 1);
@@ -51,6 +55,7 @@ pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, gate: Option<
         inside: AtomicUsize::new(0),
         gate: gate.cloned(),
         caller: thread::current(),
+        call: Call::default(),
         panic: Mutex::default(),
     });
     for _ in 0..helpers {
@@ -111,6 +116,8 @@ struct Crew {
     inside: AtomicUsize,
     gate: Option<Arc<Gate>>,
     caller: Thread,
+    /// Ends the helpers' waits for locks.
+    call: Call,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -169,6 +176,7 @@ impl Crew {
         if self.inside.fetch_update(Ordering::AcqRel, Ordering::Acquire, join).is_err() {
             return false;
         }
+        let _entered = self.call.enter();
         // SAFETY: joined above, leaves below.
         if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| unsafe { self.work(own, most) })) {
             self.stop();
@@ -196,7 +204,11 @@ impl Drop for Closing<'_> {
             if looks < LOOKS {
                 std::hint::spin_loop();
             } else {
-                thread::park();
+                thread::park_timeout(waiting::LOOK);
+                // A helper may wait for another process, and only the caller hears of the user.
+                if crew.call.waits() && waiting::is_interrupted() {
+                    crew.call.call_off();
+                }
             }
         }
     }

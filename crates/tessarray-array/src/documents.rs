@@ -107,6 +107,19 @@ pub(crate) fn ensure_parents(
     Ok(())
 }
 
+/// Makes the documents of a node and of the groups above it survive a loss of power, whoever put them.
+pub(crate) fn make_durable(store: &Arc<dyn Store>, path: &str) -> Result<()> {
+    let mut keys = Vec::new();
+    let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    for node in above.chain((!path.is_empty()).then_some("")).chain([path]) {
+        let prefix = Prefix::from_path(node)?;
+        for name in [V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED] {
+            keys.push(prefix.key(name)?);
+        }
+    }
+    Ok(store.make_durable(&keys)?)
+}
+
 /// Tidies a node path: `"/a//b/"` is `a/b`; the store's key rules refuse the rest.
 pub(crate) fn clean(path: &str) -> String {
     path.split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>().join("/")

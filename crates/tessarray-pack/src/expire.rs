@@ -1,6 +1,7 @@
 //! Removing versions, and what only they needed.
 //!
 //! 1. The versions to keep are chosen: the latest ones, all that are tagged, and all younger than the retention.
+//!    Where one that goes was durable, what the latest rests on is synced (see `durable.rs`).
 //! 2. `expired.json` is made to say that no number below the latest is given again. Then the commit files of the others
 //!    are deleted, oldest first: from then on nobody can open them.
 //! 3. Tags and versions are looked up again. A version that was tagged meanwhile is put back. Files are deleted that were
@@ -72,6 +73,10 @@ impl Pack {
             commits.windows(2).filter(follows).map(|pair| pair[0].0.number).collect();
         // 2.
         if let (false, false, Some((latest, _))) = (dry, gone.is_empty(), commits.last()) {
+            let removed: Vec<&Commit> = gone.values().copied().collect();
+            if let Some(latest) = commits.last() {
+                self.rest_before(&removed, latest)?;
+            }
             self.log().close(latest.number)?;
             for number in gone.keys() {
                 self.store().delete(&Commit::key_of(*number)?)?;

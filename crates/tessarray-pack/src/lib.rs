@@ -25,6 +25,7 @@ mod conflict;
 mod content;
 mod diff;
 mod documents;
+mod durable;
 mod error;
 mod expire;
 mod fetch;

@@ -56,6 +56,7 @@ struct Inner {
     author: String,
     /// The latest version that was seen.
     current: Mutex<Option<Arc<Snapshot>>>,
+    settled: Mutex<Option<Link>>,
 }
 
 impl Pack {
@@ -113,8 +114,8 @@ impl Pack {
         let hints = options.hints.unwrap_or_else(|| Arc::clone(&store));
         let log = Log::new(Arc::clone(&store), hints, id);
         let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-        let (author, current) = (user.unwrap_or_default(), Mutex::default());
-        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, current }) }
+        let (author, current, settled) = (user.unwrap_or_default(), Mutex::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, current, settled }) }
     }
 
     /// The store it is in.
@@ -210,7 +211,12 @@ impl Pack {
         &self.inner.parts
     }
 
-    /// A commit with what all have in common, and no content.
+    /// The latest version that is known to be synced, with all that it rests on.
+    pub(crate) fn settled(&self) -> MutexGuard<'_, Option<Link>> {
+        self.inner.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A commit with what all have in common, and no content. What it rests on is synced, where it is to be durable.
     pub(crate) fn draft(
         &self,
         number: u64,
@@ -218,6 +224,7 @@ impl Pack {
         kind: Kind,
         message: &str,
     ) -> Result<Commit> {
+        let durable = self.rest_on(parent.as_ref())?;
         Ok(Commit {
             number,
             pack: self.inner.id,
@@ -231,6 +238,7 @@ impl Pack {
             delta: None,
             parts: Vec::new(),
             segments: Vec::new(),
+            durable,
         })
     }
 

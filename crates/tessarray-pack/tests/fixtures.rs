@@ -1,5 +1,6 @@
 //! Packs of each release are read by all later ones. `tests/fixtures/v1` is a pack of ten steps, compacted after the
-//! sixth and with a tag, made by `TESSARRAY_MAKE_FIXTURE=folder cargo test -p tessarray-pack --test fixtures`; it is never made anew.
+//! sixth and with a tag; `v1-durable` is the same with commits that say that they are durable. Both were made by
+//! `TESSARRAY_MAKE_FIXTURE=folder cargo test -p tessarray-pack --test fixtures`, and are never made anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -16,7 +17,8 @@ fn folder(version: &str) -> PathBuf {
 }
 
 fn make(folder: &Path) {
-    let store: Arc<dyn Store> = Arc::new(FileStore::new(folder).unwrap());
+    let options = FileOptions::new().durable(true);
+    let store: Arc<dyn Store> = Arc::new(FileStore::with_options(folder, options).unwrap());
     let pack = create(&store);
     for n in 1..=6 {
         commit(&pack, n).unwrap();
@@ -41,6 +43,8 @@ fn packs_of_every_release_are_read() {
         let store: Arc<dyn Store> = Arc::new(FileStore::with_options(&folder, options).unwrap());
         let pack = open(&store).unwrap();
         assert_eq!(pack.latest().unwrap().number(), STEPS + 1);
+        let durable = folder.ends_with("v1-durable");
+        assert!(pack.versions().unwrap().iter().all(|commit| commit.durable == durable));
         assert_eq!(pack.tags().unwrap(), [("six".to_string(), 6)]);
         for number in 0..=STEPS + 1 {
             // Version 7 is the compaction of version 6.

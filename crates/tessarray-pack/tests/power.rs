@@ -24,6 +24,8 @@ const PAGE: usize = 4096;
 enum Write {
     Put(Key, Vec<u8>, bool),
     Delete(Key),
+    /// What is there under these keys is synced.
+    Sync(Vec<Key>),
     /// So many steps are acknowledged.
     Acknowledged(u64),
 }
@@ -31,7 +33,7 @@ enum Write {
 /// A store that writes down what it is asked; `durable` puts are synced before they return.
 #[derive(Debug)]
 struct Disk {
-    inner: MemoryStore,
+    inner: Arc<MemoryStore>,
     log: Arc<Mutex<Vec<Write>>>,
     durable: bool,
 }
@@ -49,6 +51,15 @@ impl Store for Disk {
 
     fn is_local(&self) -> bool {
         true
+    }
+
+    fn is_durable(&self) -> bool {
+        self.durable
+    }
+
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        self.note(Write::Sync(keys.to_vec()));
+        Ok(())
     }
 
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
@@ -108,6 +119,9 @@ fn image(log: &[Write], end: usize, random: &mut Random) -> (Vec<(Key, Vec<u8>)>
                     files.insert(key.clone(), bytes.clone());
                 }
             }
+            Write::Put(key, bytes, false) if is_synced(log, i, end, key) => {
+                files.insert(key.clone(), bytes.clone());
+            }
             Write::Put(key, bytes, false) => match random.next(3) {
                 0 => {}
                 1 => {
@@ -122,11 +136,24 @@ fn image(log: &[Write], end: usize, random: &mut Random) -> (Vec<(Key, Vec<u8>)>
                     files.remove(key);
                 }
             }
+            Write::Sync(_) => {}
             Write::Acknowledged(n) if !under_way => acknowledged = *n,
             Write::Acknowledged(_) => {}
         }
     }
     (files.into_iter().collect(), acknowledged)
+}
+
+/// Whether what was put at `put` was synced before `end`, and not replaced or removed first.
+fn is_synced(log: &[Write], put: usize, end: usize, key: &Key) -> bool {
+    for write in &log[put + 1..end.max(put + 1)] {
+        match write {
+            Write::Sync(keys) if keys.contains(key) => return true,
+            Write::Put(other, ..) | Write::Delete(other) if other == key => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Pages that were written, dropped, or are garbage.
@@ -148,7 +175,7 @@ fn torn(bytes: &[u8], random: &mut Random) -> Vec<u8> {
 /// A script of 50 operations; a step that is acknowledged is noted.
 fn script(durable: bool) -> (Vec<Write>, Vec<Content>) {
     let log = Arc::new(Mutex::new(Vec::new()));
-    let disk = |durable| Disk { inner: MemoryStore::new(), log: Arc::clone(&log), durable };
+    let disk = |durable| Disk { inner: Arc::default(), log: Arc::clone(&log), durable };
     let store: Arc<dyn Store> = Arc::new(disk(durable));
     // Hints are never synced.
     let hints: Arc<dyn Store> = Arc::new(disk(false));
@@ -202,6 +229,95 @@ fn durable_commits_survive_a_loss_of_power() {
         assert_eq!(next, Some(version.number() + 1), "image {i}");
     }
     assert!(seen.len() > 20, "images of many moments: {}", seen.len());
+}
+
+/// A pack that is loaded without durability, then worked on with it and without by turns, each time by another process.
+fn mixed_script(expires: bool) -> (Vec<Write>, Vec<Content>) {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let files = Arc::new(MemoryStore::new());
+    let disk = |durable| -> Arc<dyn Store> {
+        Arc::new(Disk { inner: Arc::clone(&files), log: Arc::clone(&log), durable })
+    };
+    let pack = |durable| {
+        let options = PackOptions { hints: Some(disk(false)), ..PackOptions::default() };
+        tessarray_pack::Pack::open(disk(durable), options).unwrap()
+    };
+    tessarray_pack::Pack::create(disk(false), PackOptions::default()).unwrap();
+    let mut random = Random(77 + scaled(1) as u64);
+    let mut steps = 0;
+    for operation in 0..80 {
+        let durable = random.next(3) == 0;
+        let pack = pack(durable);
+        match operation % 10 {
+            6 => {
+                pack.compact("compact", &mut |_, _| {}).unwrap();
+            }
+            9 if expires => {
+                let keep = Keep { versions: 1, retention: std::time::Duration::ZERO };
+                pack.expire(&keep, false).unwrap();
+            }
+            _ => {
+                steps += 1;
+                commit(&pack, steps).unwrap();
+                if durable {
+                    log.lock().unwrap().push(Write::Acknowledged(steps));
+                }
+            }
+        }
+    }
+    let log = log.lock().unwrap().clone();
+    (log, history(steps))
+}
+
+/// The step that the newest version shows which can be read: one that was not durable may be damaged.
+fn newest_readable(store: &Arc<dyn Store>, history: &[Content]) -> Option<u64> {
+    let pack = open(store).ok()?;
+    let commits = store.list(&Prefix::new("commits/").unwrap()).unwrap();
+    let numbers = commits.iter().rev().filter_map(|(key, _)| key.name().strip_suffix(".json")?.parse().ok());
+    for number in numbers {
+        let Ok(version) = pack.version(number) else { continue };
+        let Ok(found) = content(&*version.store()) else { continue };
+        let step = history.iter().rposition(|then| *then == found);
+        return Some(step.unwrap_or_else(|| panic!("version {number}: no state that ever was")) as u64);
+    }
+    None
+}
+
+#[test]
+fn a_durable_commit_keeps_all_that_it_rests_on_whoever_put_it() {
+    let (log, history) = mixed_script(true);
+    let begin = log.iter().position(|write| matches!(write, Write::Acknowledged(_))).unwrap();
+    let mut random = Random(5 + scaled(1) as u64);
+    let mut seen = std::collections::BTreeSet::new();
+    for i in 0..images() {
+        let end = begin + 1 + random.next(log.len() - begin - 1);
+        let (files, acknowledged) = image(&log, end, &mut random);
+        let found = newest_readable(&store_of(&files), &history);
+        assert!(
+            found.is_some_and(|step| step >= acknowledged),
+            "image {i}, write {end}: step {acknowledged} was acknowledged, found {found:?}"
+        );
+        seen.insert(found);
+    }
+    assert!(seen.len() > 20, "images of many moments: {}", seen.len());
+}
+
+#[test]
+fn each_file_is_synced_once_and_nothing_is_without_durability() {
+    let (log, _) = mixed_script(false);
+    let mut synced: BTreeMap<Key, usize> = BTreeMap::new();
+    for write in &log {
+        if let Write::Sync(keys) = write {
+            keys.iter().for_each(|key| *synced.entry(key.clone()).or_default() += 1);
+        }
+    }
+    assert!(synced.len() > 50, "{synced:?}");
+    synced.retain(|key, times| *times > 1 && !["format.json", "expired.json"].contains(&key.as_str()));
+    assert_eq!(synced, BTreeMap::new());
+    let (log, _) = script(false);
+    assert!(!log.iter().any(|write| matches!(write, Write::Sync(_))));
+    let (log, _) = script(true);
+    assert!(!log.iter().any(|write| matches!(write, Write::Sync(_))), "all were durable");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Engine errors as the exceptions of `tessarray.errors`.
 
+use crate::interrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use tessarray::{ArrayError, CodecError, GridError, MetaError, StoreError};
@@ -70,6 +71,9 @@ pub trait OrRaise<T> {
 impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
     #[inline]
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        if let Some(raised) = interrupt::take() {
+            return Err(raised);
+        }
         self.map_err(|error| {
             let failure: Failure = error.into();
             failure.raise(py)
@@ -150,8 +154,13 @@ impl From<StoreError> for Failure {
                 }
                 failure
             }
+            StoreError::Poisoned { key, code, .. } => {
+                let mut failure = Failure::new("StoreError", message).text("key", key);
+                failure.facts.extend(code.map(|number| ("errno", Fact::Errno(number))));
+                failure
+            }
             StoreError::OutsideRoot { key, .. }
-            | StoreError::Poisoned { key, .. }
+            | StoreError::Interrupted { key, .. }
             | StoreError::Other { key, .. }
             | StoreError::Unanswered { key } => Failure::new("StoreError", message).text("key", key),
             _ => Failure::new("StoreError", message),

@@ -11,6 +11,7 @@ mod dtype;
 mod errors;
 mod group;
 mod indexer;
+mod interrupt;
 mod json;
 mod memory;
 mod node;
@@ -63,6 +64,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interrupt::install();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

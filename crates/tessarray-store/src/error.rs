@@ -39,7 +39,11 @@ pub enum StoreError {
     #[error(
         "{key}: an fsync failed earlier ({reason}); this handle takes no further writes: open the store again"
     )]
-    Poisoned { key: String, reason: String },
+    #[allow(missing_docs, reason = "`code` is the system's number of the first failure, where it has one")]
+    Poisoned { key: String, reason: String, code: Option<i32> },
+    /// The wait for another writer was called off (Ctrl-C); nothing was changed.
+    #[error("{key}: gave up waiting for another writer after {:.1} s (its lock: {lock})", waited.as_secs_f64())]
+    Interrupted { key: String, lock: String, waited: std::time::Duration },
     /// The operating system or service said no.
     #[error("{key}: {action}: {source}")]
     Io { key: String, action: &'static str, source: io::Error },

@@ -22,6 +22,7 @@ mod positional;
 mod request;
 mod span;
 mod store;
+pub mod waiting;
 mod zip;
 
 pub use adapters::{

@@ -40,6 +40,22 @@ pub trait Store: Debug + Send + Sync {
         false
     }
 
+    /// Whether a put that returned survives a loss of power because this store syncs it. `false` where it may be lost, and
+    /// where there is nothing to sync (memory, services that keep what they acknowledge).
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    /// Makes the values of these keys survive a loss of power, whoever put them, and the names that lead to them. Keys
+    /// that are absent are passed over. Does nothing where there is nothing to sync.
+    ///
+    /// # Errors
+    /// A sync that failed: a local directory takes no further writes then.
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        let _ = keys;
+        Ok(())
+    }
+
     /// Reads many ranges; see [`ReadSink`] for how they are answered. Requests for one key that follow each other are
     /// answered from one state of the value where the store can (a local file is opened once for the run of them).
     /// Costs one system call or request per range, plus one open per run of equal keys.

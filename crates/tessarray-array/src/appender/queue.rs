@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use tessarray_store::waiting::{self, Call};
 
 /// What an appender cannot do.
 pub(super) fn refusal(expected: &str, found: &str) -> ArrayError {
@@ -40,6 +41,8 @@ struct State {
     begin: u64,
     /// Whether the thread is storing a layer.
     busy: bool,
+    /// Ends the thread's wait for another writer.
+    call: Call,
     /// Whether the first layer in the queue could not be stored.
     stalled: bool,
     /// Why, until somebody was told.
@@ -59,6 +62,7 @@ impl Queue {
             pace: Pace::default(),
             begin,
             busy: false,
+            call: Call::default(),
             stalled: false,
             failure: None,
             ended: false,
@@ -79,6 +83,22 @@ impl Queue {
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for who called the appender: where the thread waits for another writer, and the user wants the call to
+    /// end, storing the layer fails, and the layer is kept.
+    fn wait_for_thread<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let waited = self.changed.wait_timeout(state, waiting::LOOK);
+        let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if !timeout.timed_out() || !state.call.waits() {
+            return state;
+        }
+        let call = state.call.clone();
+        drop(state);
+        if waiting::is_interrupted() {
+            call.call_off();
+        }
+        self.lock()
     }
 
     /// Whether frames may be taken: nothing has failed, or what failed is stored now.
@@ -120,7 +140,7 @@ impl Queue {
                 break self.layer(state.begin);
             }
             self.gate.wait();
-            state = self.wait(state);
+            state = self.wait_for_thread(state);
         };
         self.keep_pace(state, rows, layer.left(&self.frames));
         layer
@@ -168,13 +188,13 @@ impl Queue {
         self.drain(state)
     }
 
-    fn drain(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
+    fn drain<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Result<()> {
         self.gate.wait();
         while (state.busy || !state.full.is_empty()) && !state.stalled {
             if state.ended && !state.busy {
                 return Err(refusal("a thread that stores", "that it has ended"));
             }
-            state = self.wait(state);
+            state = self.wait_for_thread(state);
         }
         state.failure.take().map_or(Ok(()), Err)
     }
@@ -229,8 +249,14 @@ impl Queue {
             state.busy = true;
             drop(state);
             while !self.gate.passes(0) {}
-            self.lock().pace.begin(layer.filled);
+            let call = Call::default();
+            let mut state = self.lock();
+            state.pace.begin(layer.filled);
+            state.call = call.clone();
+            drop(state);
+            let entered = call.enter();
             let stored = layer.store(&self.session, &self.array, &self.frames);
+            drop(entered);
             let mut state = self.lock();
             state.busy = false;
             state.pace.end(stored.is_ok());

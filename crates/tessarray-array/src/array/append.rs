@@ -58,6 +58,7 @@ impl Array {
         arena: &Arena,
         begins: &mut dyn FnMut(u64),
     ) -> Result<u64> {
+        self.settle()?;
         let mut done: Option<(u64, State)> = None;
         self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
             let metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;

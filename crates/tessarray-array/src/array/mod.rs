@@ -15,11 +15,11 @@ use crate::layout::Layout;
 use crate::session::Session;
 use crate::target::Target;
 use serde_json::{Map, Value};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tessarray_buffer::{Arena, DataType, InputView, OutputView};
 use tessarray_grid::{Edges, Selection};
 use tessarray_meta::{ArrayMetadata, Format};
-use tessarray_store::{Key, Prefix, Store, Update};
+use tessarray_store::{Key, Prefix, Store, Update, Version};
 
 /// An N-dimensional array on a store. Cheap to clone, and safe to use from many threads; clones see each other's
 /// changes of shape and attributes, other handles and processes after [`refresh`](Self::refresh).
@@ -38,6 +38,8 @@ struct Inner {
     prefix: Prefix,
     id: u64,
     state: RwLock<State>,
+    /// Version of the metadata document that is known to be on the disk, for durable writes.
+    settled: Mutex<Option<Version>>,
 }
 
 /// What the metadata document said last.
@@ -171,7 +173,24 @@ impl Array {
     pub fn write_from(&self, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
         let state = self.state();
         self.fits(&state, selection, input.shape(), input.item())?;
+        self.settle()?;
         execute::write(&self.target(&state), selection, input, arena)
+    }
+
+    /// Before a durable write: what it is read with is on the disk, too, whoever put it. Costs a look at the metadata
+    /// document where a write is durable, and nothing where it is not.
+    fn settle(&self) -> Result<()> {
+        let store = &self.inner.store;
+        if !store.is_durable() {
+            return Ok(());
+        }
+        let found = store.head(&self.metadata_key()?)?.map(|meta| meta.version);
+        let mut settled = self.inner.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.is_none() || *settled != found {
+            crate::documents::make_durable(store, &self.inner.path)?;
+            *settled = found;
+        }
+        Ok(())
     }
 
     /// Reads a selection as C-ordered bytes. For types of fixed size.
@@ -267,6 +286,7 @@ impl Array {
         let mut changed = None;
         let format = self.metadata().format;
         let key = self.metadata_key()?;
+        self.settle()?;
         let attributes_key = self.inner.prefix.key(crate::documents::V2_ATTRIBUTES)?;
         let store = &self.inner.store;
         store.update(&key, true, &mut |current| {

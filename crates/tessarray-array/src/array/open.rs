@@ -7,7 +7,7 @@ use crate::layout::Layout;
 use crate::session::Session;
 use crate::spec::ArraySpec;
 use serde_json::{Map, Value};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use tessarray_meta::{ArrayMetadata, Format, Node};
 use tessarray_store::{Key, Prefix, Store, StoreError};
 
@@ -78,7 +78,8 @@ impl Array {
         let layout = Layout::new(&session.registry(), &metadata, &key())?;
         let state = RwLock::new(State { metadata: Arc::new(metadata), layout: Arc::new(layout) });
         let (session, id) = (session.clone(), session.next_id());
-        Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state }) })
+        let settled = Mutex::default();
+        Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state, settled }) })
     }
 
     /// A handle for an array at another path of another store that is like this one in all but its shape and attributes.
@@ -105,7 +106,8 @@ impl Array {
         };
         let state = RwLock::new(State { metadata, layout: state.layout });
         let (session, id) = (session.clone(), session.next_id());
-        Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state }) })
+        let settled = Mutex::default();
+        Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state, settled }) })
     }
 
     /// Puts the metadata, whatever is there: for who knows that nothing is, and that the groups above are.

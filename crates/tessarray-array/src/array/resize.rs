@@ -22,6 +22,7 @@ impl Array {
     /// Changes the shape. Growing shows fill values; shrinking drops the elements that fall outside. Costs one
     /// listing of the array's objects.
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
+        self.settle()?;
         let mut done: Option<(ArrayMetadata, ArrayMetadata)> = None;
         self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
             let old = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;

@@ -8,7 +8,7 @@ use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tessarray_meta::{GroupMetadata, Node};
-use tessarray_store::{ListEntry, Prefix, Store};
+use tessarray_store::{ListEntry, Prefix, Store, StoreError};
 
 impl Group {
     /// Writes the metadata of everything below into this group's own document (Zarr v3 inline; v2 `.zmetadata`), so
@@ -51,7 +51,15 @@ pub fn check_store(
 ) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let prefix = Prefix::from_path(&documents::clean(path))?;
-    if !check_below(session, store, &prefix, deep, &mut findings)? && findings.is_empty() {
+    let there = match check_below(session, store, &prefix, deep, &mut findings) {
+        // What holds the values is damaged (a zip file), so that its names cannot be known.
+        Err(crate::ArrayError::Store(StoreError::Corrupt { store, reason })) => {
+            findings.push(finding(FindingKind::Corrupt, &store, None, None, reason));
+            true
+        }
+        there => there?,
+    };
+    if !there && findings.is_empty() {
         let path = path.to_owned();
         return Err(crate::ArrayError::NotFound { store: store.describe(), path });
     }

@@ -37,6 +37,9 @@ pub struct Commit {
     pub parts: Vec<PartFile>,
     /// Segments that it added.
     pub segments: Vec<SegmentFile>,
+    /// Whether all that it names, and the commits before it, were synced before its file was put.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub durable: bool,
 }
 
 /// A commit named by another.
@@ -175,6 +178,7 @@ mod tests {
             delta: None,
             parts: Vec::new(),
             segments: Vec::new(),
+            durable: true,
         }
     }
 

@@ -17,7 +17,8 @@
 //!    hint: a reader goes on from it to the last number that is there, and does without where it is missing or wrong.
 //!
 //! Whoever dies before step 5 leaves files that nothing names; `expire` removes them. With `durable`, each file and
-//! its folder is synced by its put, so that all of 1, 2 and 4 are on the disk before 5 begins.
+//! its folder is synced by its put, so that all of 1, 2 and 4 are on the disk before 5 begins. So is what earlier commits
+//! put without a sync (`durable.rs`).
 
 mod file;
 mod log;

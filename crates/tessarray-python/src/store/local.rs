@@ -5,7 +5,7 @@ use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tessarray::{FileOptions, FileStore, Prefix};
+use tessarray::{FileOptions, FileStore, Prefix, Store};
 
 /// The function that makes it again, and its arguments.
 type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, PathBuf, bool, bool, bool));
@@ -47,6 +47,17 @@ impl PyLocalStore {
             if remove { self.store.remove_leftovers(&prefix) } else { self.store.leftovers(&prefix) }
         });
         Ok(found.or_raise(py)?.into_iter().map(|leftover| (leftover.path, leftover.size)).collect())
+    }
+
+    /// Makes everything below a path survive a loss of power, whoever wrote it.
+    #[pyo3(signature = (path = ""))]
+    fn sync(&self, py: Python<'_>, path: &str) -> PyResult<()> {
+        let prefix = Prefix::from_path(path).or_raise(py)?;
+        let synced = py.detach(|| {
+            let keys: Vec<_> = self.store.list(&prefix)?.into_iter().map(|(key, _)| key).collect();
+            self.store.make_durable(&keys)
+        });
+        synced.or_raise(py)
     }
 
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {

@@ -61,6 +61,11 @@ impl PyZipStore {
         &self.mode
     }
 
+    /// Names that the file has more than once: the last value of each counts.
+    fn duplicates(&self) -> Vec<String> {
+        self.store.duplicates().into_iter().map(str::to_owned).collect()
+    }
+
     /// Writes the directory of the zip and moves the file into place; from here on the store only reads.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.store.close()).or_raise(py)

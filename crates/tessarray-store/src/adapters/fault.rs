@@ -150,6 +150,15 @@ impl Store for FaultStore {
         self.inner.is_read_only()
     }
 
+    fn is_durable(&self) -> bool {
+        self.inner.is_durable()
+    }
+
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        let first = keys.first().map_or("", Key::as_str);
+        self.call(first, || self.inner.make_durable(keys))
+    }
+
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
         let whole = self.due();
         let count = crate::span::as_u64(requests.len());

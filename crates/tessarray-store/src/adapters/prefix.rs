@@ -42,6 +42,15 @@ impl Store for PrefixStore {
         self.inner.is_read_only()
     }
 
+    fn is_durable(&self) -> bool {
+        self.inner.is_durable()
+    }
+
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        let keys = keys.iter().map(|key| self.key(key)).collect::<Result<Vec<_>>>()?;
+        self.inner.make_durable(&keys)
+    }
+
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
         let mut numbers = Vec::with_capacity(requests.len());
         let mut longer = Vec::with_capacity(requests.len());

@@ -181,6 +181,14 @@ impl Store for RecordStore {
         self.inner.is_read_only()
     }
 
+    fn is_durable(&self) -> bool {
+        self.inner.is_durable()
+    }
+
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        self.inner.make_durable(keys)
+    }
+
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
         let counter = self.counter(Kind::Read);
         add(&counter.ranges, span::as_u64(requests.len()));

@@ -109,6 +109,14 @@ impl Store for ThrottleStore {
         self.inner.is_read_only()
     }
 
+    fn is_durable(&self) -> bool {
+        self.inner.is_durable()
+    }
+
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        self.inner.make_durable(keys)
+    }
+
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
         let next = AtomicUsize::new(0);
         let work = || {

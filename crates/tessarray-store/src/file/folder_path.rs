@@ -10,6 +10,9 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
 
+/// Tells a directory from any other that had its path: here, by the time of its birth.
+pub(super) type FolderId = i128;
+
 /// What a directory entry is, not following links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
@@ -76,6 +79,11 @@ impl Folder {
     /// Directories cannot be synced here: renames are as durable as the file system makes them.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Which directory this is.
+    pub(super) fn id(&self) -> io::Result<FolderId> {
+        Ok(self.facts()?.identity.1)
     }
 
     /// Facts about the directory itself.

@@ -13,6 +13,9 @@ use std::os::unix::ffi::OsStringExt;
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
+/// Tells a directory from any other that had its path: device, inode, and time of birth where there is one.
+pub(super) type FolderId = (u64, u64, i128);
+
 /// What a directory entry is, not following links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
@@ -77,6 +80,33 @@ impl Folder {
     /// Makes the names in this directory durable.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.0)?)
+    }
+
+    /// Which directory this is.
+    #[cfg(target_os = "linux")]
+    pub(super) fn id(&self) -> io::Result<FolderId> {
+        use rustix::fs::StatxFlags;
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        match rustix::fs::statx(&self.0, "", AtFlags::EMPTY_PATH, wanted) {
+            Ok(found) => {
+                let device = u64::from(found.stx_dev_major) << 32 | u64::from(found.stx_dev_minor);
+                let born = i128::from(found.stx_btime.tv_sec) << 32 | i128::from(found.stx_btime.tv_nsec);
+                Ok((device, found.stx_ino, born))
+            }
+            Err(Errno::NOSYS | Errno::PERM) => self.id_without_birth(),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Which directory this is.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn id(&self) -> io::Result<FolderId> {
+        self.id_without_birth()
+    }
+
+    fn id_without_birth(&self) -> io::Result<FolderId> {
+        let (device, inode) = self.facts()?.identity;
+        Ok((u64::try_from(device).unwrap_or(0), u64::try_from(inode).unwrap_or(0), 0))
     }
 
     /// Facts about the directory itself.

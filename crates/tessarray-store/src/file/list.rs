@@ -113,7 +113,11 @@ fn walk(
                 EntryKind::Folder => levels.extend(level.join(name).ok()),
                 _ => match visit(&level, &folder, name, kind) {
                     Err(error) if !is_absent(&error) => {
-                        return Err(StoreError::io(format!("{level}{name}"), "remove", error));
+                        // An error of the store's own passes through as it is.
+                        return Err(match error.downcast::<StoreError>() {
+                            Ok(error) => error,
+                            Err(error) => StoreError::io(format!("{level}{name}"), "remove", error),
+                        });
                     }
                     _ => {}
                 },
@@ -127,6 +131,7 @@ fn walk(
 const PASSES: u32 = 16;
 
 pub(super) fn delete(store: &FileStore, prefix: &Prefix) -> Result<()> {
+    let mut still = Vec::new();
     for _ in 0..PASSES {
         let levels = walk(store, prefix, |level, folder, name, kind| {
             let value = name.strip_suffix(LOCK_SUFFIX).filter(|_| kind == EntryKind::File);
@@ -138,14 +143,14 @@ pub(super) fn delete(store: &FileStore, prefix: &Prefix) -> Result<()> {
                 Ok(_) => Ok(()),
             }
         })?;
-        let mut left = false;
+        still.clear();
         for level in levels.iter().rev() {
             let Some(parent) = level.parent() else { continue };
             let Some(folder) = open(store, &parent)? else { continue };
             let name = level.path().rsplit('/').next().unwrap_or_default();
             match folder.remove_folder(name) {
                 Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => left = true,
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => still.push(level.clone()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 // The prefix is a link to a directory: the link goes.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
@@ -154,14 +159,15 @@ pub(super) fn delete(store: &FileStore, prefix: &Prefix) -> Result<()> {
                 Err(error) => return Err(StoreError::io(level, "remove", error)),
             }
         }
-        if !left {
+        if still.is_empty() {
             break;
         }
     }
-    if store.options.durable
-        && let Some(folder) = open(store, &prefix.parent().unwrap_or_else(Prefix::root))?
-    {
-        folder.sync().map_err(|error| StoreError::io(prefix, "sync", error))?;
+    store.settled.forget(prefix);
+    if store.options.durable {
+        // What others keep on filling lost names, too.
+        still.push(prefix.parent().unwrap_or_else(Prefix::root));
+        still.iter().try_for_each(|level| store.sync_folder(level.path(), level))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, FileKind};
 use super::folder::Folder;
+use super::wait::{self, NoLock};
 use super::{FileStore, Step, is_absent};
 use crate::{Key, LOCK_SUFFIX, PutMode, Result, StoreError, Version};
 use std::fs::{File, FileTimes};
@@ -32,7 +33,7 @@ impl FileStore {
                 Some(folder) => folder,
                 None if !make_folder => return Ok(None),
                 // Folders are looked for first and made only when absent: most writes find theirs.
-                None => match self.root.make_folder(path, self.options.durable) {
+                None => match self.root.make_folder(path) {
                     Ok(folder) => folder,
                     Err(refusal) => {
                         let error = self.refused(refusal, path, key, "make folder");
@@ -45,6 +46,9 @@ impl FileStore {
                     }
                 },
             };
+            if self.options.durable {
+                self.settle(path, &folder, key)?;
+            }
             // 1. Open the lock file, or make it.
             let lock = match self.step(Step::Open).and_then(|()| folder.open_lock(&lock_name)) {
                 Ok(lock) => lock,
@@ -70,7 +74,7 @@ impl FileStore {
                 committed: true,
             };
             // 2. Wait for the lock.
-            locked.wait().map_err(|error| StoreError::io(key, "lock", error))?;
+            locked.wait(path)?;
             // 3. Is this still the lock file, or has its last owner made a value of it, or removed it?
             match locked.current_size() {
                 Ok(Some(left)) => {
@@ -114,14 +118,18 @@ fn is_link(path: &std::path::Path) -> bool {
 }
 
 impl Locked<'_> {
-    fn wait(&self) -> io::Result<()> {
-        self.store.step(Step::Lock)?;
-        loop {
-            match self.lock.lock() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                answer => return answer,
-            }
-        }
+    fn wait(&self, folder: &str) -> Result<()> {
+        let path = || self.store.root.path().join(folder).join(&self.lock_name);
+        let locked =
+            self.store.step(Step::Lock).map_err(NoLock::Io).and_then(|()| wait::lock(&self.lock, path));
+        locked.map_err(|no| match no {
+            NoLock::Interrupted(waited) => StoreError::Interrupted {
+                key: self.key.to_string(),
+                lock: path().display().to_string(),
+                waited,
+            },
+            NoLock::Io(error) => StoreError::io(self.key, "lock", error),
+        })
     }
 
     /// The size of the lock file, where the path still names it.

@@ -4,14 +4,14 @@
 //! The lock file *is* the next value, so there is one extra file a write, and none that goes stale.
 //! 1. Open `<key>.__lock`, making it where it is absent (never through a symbolic link).
 //! 2. Take an exclusive advisory lock on it. The lock belongs to the open file: threads exclude each other as
-//!    processes do, and the system frees it when its owner dies.
+//!    processes do, and the system frees it when its owner dies. A wait can be called off (`wait.rs`).
 //! 3. Check that the path still names the locked file. It does not where the previous owner renamed or removed it
 //!    while we waited: go to 1. From here on we alone may change the key, and the current value may be looked at.
 //! 4. Empty the file (a killed owner may have left half a value in it) and write the new value, then see to it that
 //!    its modification time is later than the old value's.
 //! 5. If durable: fsync the file.
 //! 6. Rename it over `<key>`. Readers see the old value or the new one.
-//! 7. If durable: fsync the directory. New directories were synced into theirs when they were made.
+//! 7. If durable: fsync the directory. The directories above it were synced before step 1, once a handle (`settle.rs`).
 //! 8. Note the version.
 //! 9. Unlock. Waiting writers wake up, and find in step 3 that this file is the lock no longer.
 //!
@@ -34,8 +34,10 @@ mod lock;
 mod options;
 mod read;
 mod root;
+mod settle;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 pub use list::Leftover;
 pub use options::FileOptions;
@@ -46,6 +48,7 @@ use crate::{
 };
 use facts::{Facts, FileKind};
 use root::{Refusal, Root};
+use settle::Settled;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -60,8 +63,10 @@ use std::sync::OnceLock;
 pub struct FileStore {
     root: Root,
     options: FileOptions,
-    /// Why an fsync failed, once one did.
-    poison: OnceLock<String>,
+    /// Folders whose names are on the disk.
+    settled: Settled,
+    /// Why an fsync failed, and the system's number of that, once one did.
+    poison: OnceLock<(String, Option<i32>)>,
     #[cfg(test)]
     fail: std::sync::Mutex<Option<(Step, i32)>>,
     #[cfg(test)]
@@ -71,6 +76,7 @@ pub struct FileStore {
 /// The system calls of a write, for tests to make fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
+    SyncAbove,
     Open,
     Lock,
     Truncate,
@@ -100,6 +106,7 @@ impl FileStore {
         Ok(Self {
             root: Root::new(path, options.follow_links),
             options,
+            settled: Settled::default(),
             poison: OnceLock::new(),
             #[cfg(test)]
             fail: std::sync::Mutex::default(),
@@ -137,14 +144,16 @@ impl FileStore {
             return Err(StoreError::ReadOnly { store: self.describe(), action: format!("{action} {key}") });
         }
         match self.poison.get() {
-            Some(reason) => Err(StoreError::Poisoned { key: key.into(), reason: reason.clone() }),
+            Some((reason, code)) => {
+                Err(StoreError::Poisoned { key: key.into(), reason: reason.clone(), code: *code })
+            }
             None => Ok(()),
         }
     }
 
-    fn poison(&self, key: &Key, error: io::Error) -> StoreError {
-        let reason = self.poison.get_or_init(|| error.to_string()).clone();
-        StoreError::Poisoned { key: key.to_string(), reason }
+    fn poison(&self, key: impl std::fmt::Display, error: io::Error) -> StoreError {
+        let (reason, code) = self.poison.get_or_init(|| (error.to_string(), error.raw_os_error())).clone();
+        StoreError::Poisoned { key: key.to_string(), reason, code }
     }
 
     fn refused(
@@ -210,6 +219,17 @@ impl Store for FileStore {
 
     fn is_read_only(&self) -> bool {
         self.options.read_only
+    }
+
+    fn is_durable(&self) -> bool {
+        self.options.durable
+    }
+
+    /// Also without [`FileOptions::durable`]. Costs an fsync for each value and for each folder they are in.
+    fn make_durable(&self, keys: &[Key]) -> Result<()> {
+        let Some(first) = keys.first() else { return Ok(()) };
+        self.writable(first.as_str(), "sync")?;
+        self.sync_values(keys)
     }
 
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {

@@ -91,13 +91,12 @@ impl Root {
         self.folder_by_path(path)
     }
 
-    /// Opens a directory, making it and those above it where they are absent; with `durable`, each new name is
-    /// synced into the directory above it.
-    pub(super) fn make_folder(&self, path: &str, durable: bool) -> Outcome<Folder> {
+    /// Opens a directory, making it and those above it where they are absent.
+    pub(super) fn make_folder(&self, path: &str) -> Outcome<Folder> {
         let mut folder = match self.folder("")? {
             Some(folder) => folder,
             None => {
-                self.make_root(durable)?;
+                std::fs::create_dir_all(&self.path)?;
                 self.folder("")?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?
             }
         };
@@ -111,9 +110,6 @@ impl Root {
                 Some(next) => next,
                 None => {
                     folder.make_folder(name)?;
-                    if durable {
-                        folder.sync()?;
-                    }
                     self.folder(&walked)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotADirectory))?
                 }
             };
@@ -121,14 +117,36 @@ impl Root {
         Ok(folder)
     }
 
-    fn make_root(&self, durable: bool) -> io::Result<()> {
-        let missing = self.path.ancestors().take_while(|path| !path.exists()).count();
-        std::fs::create_dir_all(&self.path)?;
-        if durable && cfg!(unix) {
-            for holder in self.path.ancestors().skip(1).take(missing) {
-                File::open(holder)?.sync_all()?;
+    /// Syncs the directories above the root, up to that of the file system: those of its path as it was given, and, where
+    /// that has links in it, those above what it leads to. One that we may not open, or that cannot be synced, is left.
+    #[cfg(unix)]
+    pub(super) fn sync_above(&self) -> io::Result<()> {
+        use std::os::unix::fs::MetadataExt;
+        let real = self.path.canonicalize()?;
+        let paths = if real == self.path { vec![&real] } else { vec![&self.path, &real] };
+        for path in paths {
+            let mut device = path.metadata()?.dev();
+            for holder in path.ancestors().skip(1) {
+                let Ok(folder) = File::open(holder) else { continue };
+                let below = std::mem::replace(&mut device, folder.metadata()?.dev());
+                // Where a file system is mounted there is no name of its own. A link may lie on another one.
+                if below != device && path == &real {
+                    break;
+                }
+                match folder.sync_all() {
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                    Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
+                    synced => synced?,
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Directories cannot be synced here.
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
+    pub(super) fn sync_above(&self) -> io::Result<()> {
         Ok(())
     }
 

@@ -36,6 +36,9 @@ fn get(store: &FileStore, name: &str) -> Result<Option<String>> {
     Ok(store.get(&key(name))?.map(|(bytes, _)| String::from_utf8(bytes.to_vec()).unwrap()))
 }
 
+mod durable;
+mod waits;
+
 #[test]
 fn directories_conform() {
     conformance::run(|| boxed(store(FileOptions::new())));
@@ -66,8 +69,9 @@ fn a_durable_put_syncs_the_file_before_the_rename_and_the_folder_after_it() {
         let (_folder, store) = store(FileOptions::new().durable(durable));
         put(&store, "a/b", "x");
         let steps = store.trace.lock().unwrap().clone();
+        let head: &[Step] = if durable { &[SyncAbove, SyncAbove] } else { &[] };
         let tail: &[Step] = if durable { &[SyncFile, Rename, SyncFolder] } else { &[Rename] };
-        assert_eq!(steps, [&[Open, Lock, Truncate, Write], tail].concat());
+        assert_eq!(steps, [head, &[Open, Lock, Truncate, Write], tail].concat());
     }
 }
 
@@ -76,20 +80,22 @@ fn a_durable_put_syncs_the_file_before_the_rename_and_the_folder_after_it() {
 fn every_failing_step_of_a_write_leaves_the_old_value_and_no_file() {
     use Step::*;
     let (eio, enospc, edquot) = (5, 28, 122);
-    for step in [Open, Lock, Truncate, Write, SyncFile, Rename, SyncFolder] {
+    for step in [SyncAbove, Open, Lock, Truncate, Write, SyncFile, Rename, SyncFolder] {
         for code in [eio, enospc, edquot] {
-            let (_folder, store) = store(FileOptions::new().durable(true));
-            put(&store, "a/b", "old");
+            let (_folder, made) = store(FileOptions::new().durable(true));
+            put(&made, "a/b", "old");
+            // A handle that has not synced anything yet.
+            let store = FileStore::with_options(made.root(), FileOptions::new().durable(true)).unwrap();
             *store.fail.lock().unwrap() = Some((step, code));
             let error = store.put(&key("a/b"), &[b"new"], PutMode::Overwrite).unwrap_err();
             *store.fail.lock().unwrap() = None;
             match step {
-                SyncFile | SyncFolder => {
+                SyncAbove | SyncFile | SyncFolder => {
                     assert!(matches!(error, StoreError::Poisoned { .. }), "{step:?} {error}");
                     let again = store.put(&key("c"), &[b"x"], PutMode::Overwrite);
                     assert!(
-                        matches!(again, Err(StoreError::Poisoned { .. })),
-                        "no retry after a failed fsync"
+                        matches!(again, Err(StoreError::Poisoned { code: Some(kept), .. }) if kept == code),
+                        "no retry after a failed fsync, and its cause is kept"
                     );
                     assert!(matches!(store.delete(&key("a/b")), Err(StoreError::Poisoned { .. })));
                 }

@@ -5,7 +5,12 @@
 //! 2. Each put writes a local header and the bytes, stored as they are, after what is there; then the key points at
 //!    them. A second put of a key leaves the bytes of the first dead; the later one wins.
 //! 3. `close` writes the central directory and renames the file into place. Until then there is no zip, or the old
-//!    one; after it, the store only reads.
+//!    one; after it, the store only reads. The file's comment is a checksum of the directory.
+//!
+//! # What is known to be absent
+//! A damaged name in the directory would make a value look as if it had never been stored. So before the store answers
+//! that a key is absent, or lists names, it must be sure of the directory: by its checksum, or, in files of other programs,
+//! by the names in front of the values themselves, all of which are looked at once.
 
 mod parse;
 mod read;
@@ -24,7 +29,7 @@ use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use write::Writer;
 
 /// A store in one zip file: open an existing one to read, or create one, put, and close it.
@@ -42,15 +47,21 @@ pub struct ZipStore {
     writers: KeyLocks,
     /// Not part of `writer`, so that an update's decision may ask.
     read_only: AtomicBool,
+    /// Entries that are no values; see [`parse::Directory`].
+    hidden: Vec<(String, Entry)>,
+    /// Whether the names are right, once somebody had to know; why not, otherwise.
+    sure: OnceLock<std::result::Result<(), String>>,
 }
 
 impl ZipStore {
-    /// Opens a zip file to read. Costs one read of its central directory. `Corrupt` where it is no acceptable zip.
+    /// Opens a zip file to read. Costs one read of its central directory; the first look for an absent key, and the first
+    /// listing, cost a small read per entry where another program wrote the file. `Corrupt` where it is no acceptable zip.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let file = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
         let directory = parse::parse(&file, &path.display().to_string())?;
         let index = RwLock::new(directory.entries);
+        let sure = if directory.sealed { Ok(()).into() } else { OnceLock::new() };
         Ok(Self {
             path,
             file,
@@ -58,6 +69,8 @@ impl ZipStore {
             writer: Mutex::new(None),
             writers: KeyLocks::default(),
             read_only: AtomicBool::new(true),
+            hidden: directory.hidden,
+            sure,
         })
     }
 
@@ -73,6 +86,8 @@ impl ZipStore {
             writer: Mutex::new(Some(writer)),
             writers: KeyLocks::default(),
             read_only: AtomicBool::new(false),
+            hidden: Vec::new(),
+            sure: Ok(()).into(),
         })
     }
 
@@ -81,6 +96,13 @@ impl ZipStore {
         let path = absolute(path.as_ref())?;
         let old = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
         let directory = parse::parse(&old, &path.display().to_string())?;
+        // The copy gets a directory of its own, which must not make a damaged name look right.
+        if !directory.sealed {
+            let values = directory.entries.iter().map(|(key, entry)| (key.as_str(), entry));
+            let agreed = read::all_agree(&old, values, &directory.hidden)
+                .map_err(|error| StoreError::io(path.display(), "read", error))?;
+            agreed.map_err(|reason| parse::corrupt(&path.display().to_string(), reason))?;
+        }
         let (mut writer, file) = Writer::begin(&path, &lock_path(&path))?;
         writer.copy(&old, directory.start, &path)?;
         Ok(Self {
@@ -90,6 +112,8 @@ impl ZipStore {
             writer: Mutex::new(Some(writer)),
             writers: KeyLocks::default(),
             read_only: AtomicBool::new(false),
+            hidden: Vec::new(),
+            sure: Ok(()).into(),
         })
     }
 
@@ -120,8 +144,35 @@ impl ZipStore {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, key: &Key) -> Option<Entry> {
-        self.index().get(key).cloned()
+    /// Names that the file has more than once, sorted: the last value of each counts, and the others are dead.
+    pub fn duplicates(&self) -> Vec<&str> {
+        let is_value = |name: &&str| !name.ends_with('/') && !name.ends_with(LOCK_SUFFIX);
+        let mut names: Vec<&str> =
+            self.hidden.iter().map(|(name, _)| name.as_str()).filter(is_value).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn find(&self, key: &Key) -> Result<Option<Entry>> {
+        let found = self.index().get(key).cloned();
+        if found.is_none() {
+            self.be_sure()?;
+        }
+        Ok(found)
+    }
+
+    /// Before an answer that depends on all names of the directory: they are right.
+    fn be_sure(&self) -> Result<()> {
+        if let Some(known) = self.sure.get() {
+            return known.clone().map_err(|reason| parse::corrupt(&self.describe(), reason));
+        }
+        let index = self.index();
+        let values = index.iter().map(|(key, entry)| (key.as_str(), entry));
+        let agreed = read::all_agree(&self.file, values, &self.hidden)
+            .map_err(|error| StoreError::io(self.describe(), "read", error))?;
+        let agreed = self.sure.get_or_init(|| agreed);
+        agreed.clone().map_err(|reason| parse::corrupt(&self.describe(), reason))
     }
 
     /// Does `act` while no other change runs.
@@ -185,12 +236,19 @@ impl Store for ZipStore {
 
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
         span::by_key(requests, |first, run| {
-            let entry = self.find(&run[0].key);
-            let version = entry.as_ref().map(Entry::version);
+            let found = self.find(&run[0].key);
+            let version = found.as_ref().ok().and_then(|entry| entry.as_ref().map(Entry::version));
             let mut inflated = None;
             for (i, request) in run.iter().enumerate() {
+                let entry = match &found {
+                    Ok(entry) => entry,
+                    Err(_) => {
+                        sink(first + i, self.be_sure().map(|()| None));
+                        continue;
+                    }
+                };
                 let answer = request.check_version(version.as_ref()).and_then(|()| {
-                    let Some(entry) = &entry else { return Ok(None) };
+                    let Some(entry) = entry else { return Ok(None) };
                     let (offset, length) = request.resolve(entry.size)?;
                     let source =
                         read::Source { file: &self.file, store: &self.path, key: &request.key, entry };
@@ -205,7 +263,7 @@ impl Store for ZipStore {
     fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version> {
         self.writers.hold(key, || {
             self.change("put", key.as_str(), |writer| {
-                let found = self.find(key).map(|entry| entry.version());
+                let found = self.find(key)?.map(|entry| entry.version());
                 match mode {
                     PutMode::Create if found.is_some() => Err(StoreError::Exists { key: key.to_string() }),
                     PutMode::IfMatch(expected) if found != Some(expected.clone()) => {
@@ -221,7 +279,7 @@ impl Store for ZipStore {
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
         self.writers.hold(key, || {
             self.change("update", key.as_str(), |_| Ok(()))?;
-            let current = match self.find(key) {
+            let current = match self.find(key)? {
                 Some(entry) if read => {
                     let source = read::Source { file: &self.file, store: &self.path, key, entry: &entry };
                     let bytes = BlobBytes::Shared(source.read(0, entry.size, &mut None)?);
@@ -258,14 +316,16 @@ impl Store for ZipStore {
     }
 
     fn head(&self, key: &Key) -> Result<Option<Meta>> {
-        Ok(self.find(key).map(|entry| entry.meta()))
+        Ok(self.find(key)?.map(|entry| entry.meta()))
     }
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
+        self.be_sure()?;
         Ok(ordered::list(&self.index(), prefix, |entry| entry.size))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {
+        self.be_sure()?;
         Ok(ordered::list_dir(&self.index(), prefix, |entry| entry.size))
     }
 }

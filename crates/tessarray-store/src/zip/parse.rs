@@ -52,6 +52,17 @@ impl Entry {
 pub(super) struct Directory {
     pub(super) entries: BTreeMap<Key, Entry>,
     pub(super) start: u64,
+    /// Entries that are no values: of names that come again later, and those of directories and lock files.
+    pub(super) hidden: Vec<(String, Entry)>,
+    /// Whether the file has a checksum of its directory (see [`seal`]), and it is right.
+    pub(super) sealed: bool,
+}
+
+/// The comment of a zip file with this directory: a checksum, which other programs pass over.
+pub(super) fn seal(directory: &[u8]) -> String {
+    let mut sum = flate2::Crc::new();
+    sum.update(directory);
+    format!("tessarray: directory crc-32 {:08x}", sum.sum())
 }
 
 /// Little-endian fields, one after the other; `None` past the end.
@@ -90,6 +101,7 @@ struct End {
     start: u64,
     length: u64,
     count: u64,
+    comment: Vec<u8>,
 }
 
 pub(super) fn parse(file: &File, store: &str) -> Result<Directory> {
@@ -100,7 +112,8 @@ pub(super) fn parse(file: &File, store: &str) -> Result<Directory> {
     let bytes = positional::read_vec_at(file, length, end.start)
         .map_err(|error| StoreError::io(store, "read directory", error))?;
     let mut fields = Fields(&bytes);
-    let mut entries = BTreeMap::new();
+    let sealed = end.comment == seal(&bytes).as_bytes();
+    let (mut entries, mut hidden) = (BTreeMap::new(), Vec::new());
     let mut spans = Vec::new();
     for number in 0..end.count {
         let (name, entry) = parse_entry(&mut fields, end.start)
@@ -114,10 +127,9 @@ pub(super) fn parse(file: &File, store: &str) -> Result<Directory> {
             (None, None) => (name.as_str(), true),
         };
         let key = Key::new(path).map_err(|error| corrupt(store, error.to_string()))?;
-        if is_value {
-            // zarr-python appends a new entry of the same name for each overwrite: as in any zip, the last counts.
-            entries.insert(key, entry);
-        }
+        // zarr-python appends a new entry of the same name for each overwrite: as in any zip, the last counts.
+        let replaced = if is_value { entries.insert(key, entry) } else { Some(entry) };
+        hidden.extend(replaced.map(|entry| (name, entry)));
     }
     spans.sort_unstable();
     for pair in spans.windows(2) {
@@ -130,11 +142,11 @@ pub(super) fn parse(file: &File, store: &str) -> Result<Directory> {
     if spans.last().is_some_and(|(_, last)| *last > end.start) {
         return Err(corrupt(store, "an entry reaches into the directory"));
     }
-    for entry in entries.values_mut() {
+    for entry in entries.values_mut().chain(hidden.iter_mut().map(|(_, entry)| entry)) {
         let next = spans.partition_point(|(start, _)| *start <= entry.header);
         entry.limit = spans.get(next).map_or(end.start, |(start, _)| *start);
     }
-    Ok(Directory { entries, start: end.start })
+    Ok(Directory { entries, start: end.start, hidden, sealed })
 }
 
 /// Finds the end record: the last thing in the file but for a comment.
@@ -169,6 +181,7 @@ fn parse_end(bytes: &[u8]) -> Option<End> {
         start: start.into(),
         length: length.into(),
         count: count.into(),
+        comment: fields.0.to_vec(),
     })
 }
 
@@ -179,12 +192,12 @@ fn resolve_end(file: &File, store: &str, position: u64, end: End) -> Result<End>
     if big.iter().any(|(found, most)| found == most)
         && let Some((end64, at)) = find_end64(file, store, position)?
     {
-        (end, limit) = (end64, at);
+        (end, limit) = (End { comment: end.comment, ..end64 }, at);
     }
     let fits = end.start.checked_add(end.length).is_some_and(|after| after <= limit);
     let smallest = end.count.checked_mul(span::as_u64(CENTRAL_SIZE));
     if !fits || smallest.is_none_or(|smallest| smallest > end.length) {
-        let End { start, length, count } = end;
+        let End { start, length, count, .. } = end;
         return Err(corrupt(
             store,
             format!("a directory of {count} entries in {length} bytes at {start} does not fit the file"),
@@ -221,6 +234,7 @@ fn find_end64(file: &File, store: &str, position: u64) -> Result<Option<(End, u6
             start,
             length,
             count,
+            comment: Vec::new(),
         })
     };
     Ok(Some((parse().ok_or_else(bad)?, record)))

@@ -1,10 +1,11 @@
 //! The bytes of one entry.
 
 use super::parse::{Entry, Fields, LOCAL, LOCAL_SIZE, Method, corrupt};
-use crate::{Key, Result, StoreError, positional, span};
+use crate::{Key, StoreError, positional, span};
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 /// A deflated entry up to this size is inflated once for a run of requests; larger ones once for each.
@@ -19,7 +20,12 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// A range that lies inside the entry. `inflated` carries the whole of a deflated entry from call to call.
-    pub(super) fn read(&self, offset: u64, length: u64, inflated: &mut Option<Bytes>) -> Result<Bytes> {
+    pub(super) fn read(
+        &self,
+        offset: u64,
+        length: u64,
+        inflated: &mut Option<Bytes>,
+    ) -> crate::Result<Bytes> {
         if let Some(whole) = inflated {
             return self.slice(whole, offset, length);
         }
@@ -43,7 +49,7 @@ impl Source<'_> {
         }
     }
 
-    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> Result<Bytes> {
+    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> crate::Result<Bytes> {
         let start = span::to_usize(self.key, offset)?;
         let end = start.saturating_add(span::to_usize(self.key, length)?);
         if end > whole.len() {
@@ -56,13 +62,13 @@ impl Source<'_> {
         corrupt(&self.store.display().to_string(), format!("{}: {reason}", self.key))
     }
 
-    fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
+    fn bytes(&self, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
         let length = span::to_usize(self.key, length)?;
         positional::read_vec_at(self.file, length, offset)
             .map_err(|error| StoreError::io(self.key, "read", error))
     }
 
-    fn check(&self, found: u32) -> Result<()> {
+    fn check(&self, found: u32) -> crate::Result<()> {
         let expected = self.entry.crc;
         if found == expected {
             return Ok(());
@@ -71,29 +77,14 @@ impl Source<'_> {
     }
 
     /// Where the bytes begin, from the local header, which must agree with the directory.
-    fn data(&self) -> Result<u64> {
-        let header = self.bytes(self.entry.header, LOCAL_SIZE + span::as_u64(self.key.as_str().len()))?;
-        let mut fields = Fields(&header);
-        let mut parse = || {
-            let magic = fields.u32()?;
-            fields.take(22)?; // as in the directory
-            let (name, extra) = (fields.u16()?, fields.u16()?);
-            let same = magic == LOCAL
-                && usize::from(name) == self.key.as_str().len()
-                && fields.0 == self.key.as_str().as_bytes();
-            same.then(|| LOCAL_SIZE + u64::from(name) + u64::from(extra))
-        };
-        let length =
-            parse().ok_or_else(|| self.damaged("its local header does not agree with the directory"))?;
-        let data = self.entry.header.saturating_add(length);
-        if data.saturating_add(self.entry.packed) > self.entry.limit {
-            return Err(self.damaged("it overlaps what follows it"));
-        }
-        Ok(data)
+    fn data(&self) -> crate::Result<u64> {
+        let begin = local_header(self.file, self.key.as_str(), self.entry);
+        let begin = begin.map_err(|error| StoreError::io(self.key, "read", error))?;
+        begin.map_err(|reason| self.damaged(&reason))
     }
 
     /// Inflates the whole entry, keeps the range, checks size and CRC-32. Needs the range and 64 KiB twice.
-    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> Result<Vec<u8>> {
+    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
         const STEP: usize = 64 << 10;
         let mut kept: Vec<u8> = Vec::new();
         kept.try_reserve_exact(span::to_usize(self.key, length)?)
@@ -142,6 +133,60 @@ impl Source<'_> {
         self.check(sum.sum())?;
         Ok(kept)
     }
+}
+
+/// Where the bytes of an entry begin, from its local header; the reason where that does not agree with the directory.
+pub(super) fn local_header(file: &File, name: &str, entry: &Entry) -> io::Result<Result<u64, String>> {
+    let length = usize::try_from(LOCAL_SIZE).unwrap_or(30).saturating_add(name.len());
+    let header = positional::read_vec_at(file, length, entry.header)?;
+    Ok(agree(&header, name, entry))
+}
+
+/// Whether the local headers of all entries agree with the directory; the reason where one does not.
+pub(super) fn all_agree<'a>(
+    file: &File,
+    values: impl Iterator<Item = (&'a str, &'a Entry)>,
+    hidden: &'a [(String, Entry)],
+) -> io::Result<Result<(), String>> {
+    let hidden = hidden.iter().map(|(name, entry)| (name.as_str(), entry));
+    // In the order of the file.
+    let mut all: Vec<_> = values.chain(hidden).collect();
+    all.sort_unstable_by_key(|(_, entry)| entry.header);
+    for (name, entry) in all {
+        if let Err(reason) = local_header(file, name, entry)? {
+            return Ok(Err(format!("{name}: {reason}")));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn agree(header: &[u8], name: &str, entry: &Entry) -> Result<u64, String> {
+    let mut fields = Fields(header);
+    let mut parse = || {
+        let magic = fields.u32()?;
+        let (_needs, flags, _method) = (fields.u16()?, fields.u16()?, fields.u16()?);
+        fields.take(4)?; // time, date
+        let sums = [fields.u32()?, fields.u32()?, fields.u32()?];
+        Some((magic, flags, sums, fields.u16()?, fields.u16()?))
+    };
+    let Some((LOCAL, flags, [crc, packed, size], length, extra)) = parse() else {
+        return Err("there is no local header where the directory says that it is".into());
+    };
+    if usize::from(length) != name.len() || fields.0 != name.as_bytes() {
+        let found = String::from_utf8_lossy(fields.0);
+        return Err(format!("its local header has another name: expected {name:?}, found {found:?}"));
+    }
+    // Bit 3: who wrote it did not know them yet. All ones: they stand elsewhere.
+    let same = |local: u32, known: u64| local == u32::MAX || u64::from(local) == known;
+    if flags & 1 << 3 == 0 && !(crc == entry.crc && same(packed, entry.packed) && same(size, entry.size)) {
+        return Err("its local header has another checksum or size than the directory".into());
+    }
+    let begin = LOCAL_SIZE.saturating_add(u64::from(length)).saturating_add(extra.into());
+    let data = entry.header.saturating_add(begin);
+    if data.saturating_add(entry.packed) > entry.limit {
+        return Err("it overlaps what follows it".into());
+    }
+    Ok(data)
 }
 
 fn crc(bytes: &[u8]) -> u32 {

@@ -160,7 +160,7 @@ fn deflated_entries_read_by_range_and_are_checked() {
     let (bytes, meta) = collect(&store, &[request.clone(), request]).pop().unwrap().unwrap().unwrap();
     assert_eq!((bytes.as_slice(), meta.size), (&text[123_456..193_457], 800_000));
     // The way of entries too large to keep gives the same.
-    let entry = store.find(&key("a")).unwrap();
+    let entry = store.find(&key("a")).unwrap().unwrap();
     let name = key("a");
     let source = read::Source { file: &store.file, store: &store.path, key: &name, entry: &entry };
     assert_eq!(source.inflate(31, 123_456, 70_001).unwrap(), bytes);
@@ -179,6 +179,89 @@ fn of_two_entries_of_one_name_the_last_counts_as_zarr_python_writes_them() {
     let store = store.unwrap();
     assert_eq!(&store.get(&Key::new("a").unwrap()).unwrap().unwrap().0[..], b"newer");
     assert_eq!(store.list(&Prefix::root()).unwrap().len(), 2);
+    assert_eq!(store.duplicates(), ["a"]);
+}
+
+/// What somebody who knows the keys gets to see: an error, or for each key its value.
+fn shown(bytes: &[u8], keys: &[&str]) -> Option<Vec<Option<Vec<u8>>>> {
+    let (_folder, store) = open(bytes);
+    let store = store.ok()?;
+    let get = |name: &&str| Some(store.get(&key(name)).ok()?.map(|(bytes, _)| bytes.to_vec()));
+    keys.iter().map(get).collect()
+}
+
+#[test]
+fn no_flipped_bit_makes_a_value_absent_or_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zip");
+    let own = ZipStore::create(&path).unwrap();
+    let keys = ["zarr.json", "c/0", "c/1", "c/10", "foo", "absent"];
+    for name in &keys[..5] {
+        own.put(&key(name), &[b"value of ", name.as_bytes()], PutMode::Overwrite).unwrap();
+    }
+    own.close().unwrap();
+    let others: Vec<Raw> = keys[..5]
+        .iter()
+        .map(|name| {
+            let value = format!("value of {name}");
+            if *name == "c/1" {
+                Raw::deflated(name, value.as_bytes())
+            } else {
+                Raw::stored(name, value.as_bytes())
+            }
+        })
+        .collect();
+    for good in [std::fs::read(&path).unwrap(), build(&others)] {
+        let expected = shown(&good, &keys).unwrap();
+        assert!(expected[..5].iter().all(Option::is_some) && expected[5].is_none());
+        let mut seen = 0;
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            match shown(&bad, &keys) {
+                None => seen += 1,
+                Some(found) => assert_eq!(found, expected, "bit {bit} of {}", good.len() * 8),
+            }
+        }
+        assert!(seen > good.len() * 4, "most damage is seen: {seen}");
+    }
+}
+
+#[test]
+fn a_directory_that_another_program_wrote_anew_is_believed_when_the_values_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zip");
+    let own = ZipStore::create(&path).unwrap();
+    own.put(&key("a"), &[b"one"], PutMode::Overwrite).unwrap();
+    own.close().unwrap();
+    let script = "import sys,zipfile; z=zipfile.ZipFile(sys.argv[1],'a'); z.writestr('b','two'); z.close()";
+    if std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(&path)
+        .status()
+        .is_ok_and(|s| s.success())
+    {
+        let store = ZipStore::open(&path).unwrap();
+        assert_eq!(whole(&store, &key("b")).unwrap(), b"two");
+        assert!(store.get(&key("c")).unwrap().is_none());
+        assert_eq!(store.list(&Prefix::root()).unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn a_damaged_name_is_not_made_right_by_an_edit() {
+    let mut bytes = build(&[Raw::stored("c/0", b"x"), Raw::stored("c/1", b"y")]);
+    let at = bytes.windows(3).rposition(|name| name == b"c/0").unwrap();
+    bytes[at + 2] = b'2';
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zip");
+    std::fs::write(&path, bytes).unwrap();
+    assert!(matches!(ZipStore::edit(&path), Err(StoreError::Corrupt { .. })));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let store = ZipStore::open(&path).unwrap();
+    assert!(matches!(store.get(&key("c/0")), Err(StoreError::Corrupt { .. })));
+    assert!(matches!(store.list(&Prefix::root()), Err(StoreError::Corrupt { .. })));
+    assert_eq!(whole(&store, &key("c/1")).unwrap(), b"y");
 }
 
 #[test]
@@ -229,7 +312,8 @@ fn cut_and_flipped_zip_files_give_errors_and_never_panic() {
     let read = |bytes: &[u8]| {
         let (_folder, store) = open(bytes);
         let Ok(store) = store else { return };
-        for (name, _) in store.list(&Prefix::root()).unwrap() {
+        let listed = store.list(&Prefix::root()).unwrap_or_default().into_iter().map(|(name, _)| name);
+        for name in listed.chain([key("a/b"), key("c")]) {
             let request = ReadRequest { key: name, range: ByteRange::All, expect: None };
             let _ = collect(&store, &[request]);
         }

@@ -1,6 +1,6 @@
 //! Writes a zip file from front to back.
 
-use super::parse::{CENTRAL, END, END64, Entry, LOCAL, LOCATOR64, Method};
+use super::parse::{CENTRAL, END, END64, Entry, LOCAL, LOCATOR64, Method, seal};
 use crate::{Key, Result, StoreError, positional, span};
 use flate2::Crc;
 use std::collections::BTreeMap;
@@ -98,7 +98,8 @@ impl Writer {
             central_header(&mut directory, key, entry);
         }
         let length = span::as_u64(directory.len());
-        end_records(&mut directory, span::as_u64(index.len()), length, self.end);
+        let comment = seal(&directory);
+        end_records(&mut directory, span::as_u64(index.len()), length, self.end, &comment);
         positional::write_all_at(&self.file, &directory, self.end).map_err(failed)?;
         self.file.set_len(self.end + span::as_u64(directory.len())).map_err(failed)?;
         std::fs::rename(&self.temporary, path).map_err(failed)?;
@@ -185,7 +186,7 @@ fn central_header(out: &mut Vec<u8>, key: &Key, entry: &Entry) {
     }
 }
 
-fn end_records(out: &mut Vec<u8>, count: u64, length: u64, start: u64) {
+fn end_records(out: &mut Vec<u8>, count: u64, length: u64, start: u64, comment: &str) {
     let short_count = u16::try_from(count).unwrap_or(u16::MAX);
     if short_count == u16::MAX || is_wide(length) || is_wide(start) {
         out.extend(END64.to_le_bytes());
@@ -209,5 +210,6 @@ fn end_records(out: &mut Vec<u8>, count: u64, length: u64, start: u64) {
     for field in [narrow(length), narrow(start)] {
         out.extend(field.to_le_bytes());
     }
-    out.extend([0; 2]);
+    out.extend(u16::try_from(comment.len()).unwrap_or(0).to_le_bytes());
+    out.extend(comment.as_bytes());
 }
