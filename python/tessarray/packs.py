@@ -299,7 +299,8 @@ class Pack:
         """Remove old versions, and the files that only they needed.
 
         Kept are the `keep` latest versions, those that are tagged, and all that began within the `retention`, which
-        must be longer than any reader holds a version and any transaction takes.
+        should be longer than any reader holds a version, and than any transaction takes: it fails with `ConflictError`.
+        Where files of killed writers are removed, there is a new version with the same content.
         """
         self._writable("expire versions")
         versions, files, nbytes = self._core.expire(keep, seconds(retention, "retention"), dry_run)

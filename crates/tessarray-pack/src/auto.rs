@@ -135,7 +135,7 @@ impl AutoStore {
         drop(gathering);
         let (outcome, failure) = match batch.transaction.commit(message) {
             Ok(_) => (Outcome::Committed, None),
-            Err(PackError::Conflict { .. }) => (Outcome::Conflict, None),
+            Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => (Outcome::Conflict, None),
             Err(error) => (Outcome::Failed(error.to_string()), Some(error)),
         };
         lock(&batch.state).outcome = Some(outcome.clone());

@@ -18,6 +18,7 @@
 mod auto;
 mod catalogue;
 mod check;
+mod clock;
 mod commit;
 mod committing;
 mod compact;
@@ -49,6 +50,7 @@ mod view;
 #[doc(hidden)]
 pub use catalogue::hostile;
 pub use check::{Damage, Repaired};
+pub use clock::Clock;
 pub use commit::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
 pub use compact::Compacted;
 pub use diff::{Change, Difference};

@@ -2,12 +2,12 @@
 
 use crate::auto::AutoStore;
 use crate::catalogue::{self, Parts};
+use crate::clock::Clock;
 use crate::commit::{Added, Commit, Kind, Link, Log, Summary};
 use crate::id::Id;
 use crate::info::Layouts;
 use crate::merge;
 use crate::snapshot::Snapshot;
-use crate::time;
 use crate::transaction::Work;
 use crate::view::{TransactionStore, VersionStore};
 use crate::{PackError, Result};
@@ -38,6 +38,8 @@ pub struct PackOptions {
     /// Where the hint of the latest version is put; a durable store would sync it for nothing. Default: in the pack's
     /// store.
     pub hints: Option<Arc<dyn Store>>,
+    /// The clock by which files are named. Default: the system's.
+    pub clock: Clock,
 }
 
 /// A pack on a store. Cheap to clone, and safe to use from many threads.
@@ -54,6 +56,7 @@ struct Inner {
     parts: Arc<Parts>,
     log: Log,
     author: String,
+    clock: Clock,
     /// The latest version that was seen.
     current: Mutex<Option<Arc<Snapshot>>>,
 }
@@ -64,8 +67,9 @@ impl Pack {
     /// # Errors
     /// There is a pack already.
     pub fn create(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
-        let id = Id::random()?;
-        let format = Format { format: FORMAT_NAME.into(), version: FORMAT_VERSION, id, created: time::now() };
+        let id = options.clock.id()?;
+        let created = options.clock.text();
+        let format = Format { format: FORMAT_NAME.into(), version: FORMAT_VERSION, id, created };
         let pack = Self::new(store, id, options);
         let text =
             serde_json::to_vec(&format).map_err(|error| pack.damaged(FORMAT_FILE, error.to_string()))?;
@@ -113,8 +117,8 @@ impl Pack {
         let hints = options.hints.unwrap_or_else(|| Arc::clone(&store));
         let log = Log::new(Arc::clone(&store), hints, id);
         let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-        let (author, current) = (user.unwrap_or_default(), Mutex::default());
-        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, current }) }
+        let (author, clock, current) = (user.unwrap_or_default(), options.clock, Mutex::default());
+        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, clock, current }) }
     }
 
     /// The store it is in.
@@ -202,6 +206,10 @@ impl Pack {
         result.ok_or_else(|| StoreError::Unanswered { key: key.to_string() })
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        self.inner.clock
+    }
+
     pub(crate) fn log(&self) -> &Log {
         &self.inner.log
     }
@@ -222,20 +230,21 @@ impl Pack {
             number,
             pack: self.inner.id,
             parent,
-            transaction: Id::random()?,
+            transaction: self.inner.clock.id()?,
             kind,
-            time: time::now(),
+            time: self.inner.clock.text(),
             author: self.inner.author.clone(),
             message: message.into(),
             summary: Summary::default(),
             delta: None,
             parts: Vec::new(),
             segments: Vec::new(),
+            swept: None,
         })
     }
 
     pub(crate) fn begin_at(&self, base: Arc<Snapshot>) -> Result<Transaction> {
-        let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store))?);
+        let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store), self.inner.clock)?);
         Ok(Transaction { pack: self.clone(), store: TransactionStore::new(work) })
     }
 }

@@ -1,13 +1,5 @@
 //! Moments as text: `2026-11-21T14:09:11.123456Z`. Such texts sort as the moments do.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Now, in UTC, to the microsecond.
-pub fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    text(since.as_secs(), since.subsec_micros())
-}
-
 /// Seconds and microseconds since 1970 as text.
 pub fn text(seconds: u64, micros: u32) -> String {
     let (year, month, day) = date(seconds / 86_400);
@@ -40,6 +32,6 @@ mod tests {
         assert_eq!(text(951_782_400, 5), "2000-02-29T00:00:00.000005Z");
         assert_eq!(text(1_795_270_151, 999_999), "2026-11-21T14:09:11.999999Z");
         assert_eq!(text(4_102_444_799, 0), "2099-12-31T23:59:59.000000Z");
-        assert!(now().as_str() > "2025");
+        assert!(crate::clock::Clock::default().text().as_str() > "2025");
     }
 }

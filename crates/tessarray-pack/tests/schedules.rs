@@ -78,12 +78,12 @@ fn store() -> Arc<dyn Store> {
 }
 
 /// Runs a scene in so many orders: half of them at random, half with few changes of turn.
-fn explore(orders: usize, scene: fn()) {
+fn explore(orders: usize, scene: impl Fn() + Copy + Send + Sync + 'static) {
     run(RandomScheduler::new(scaled(orders) / 2), scene);
     run(PctScheduler::new(3, scaled(orders) / 2), scene);
 }
 
-fn run(scheduler: impl Scheduler + 'static, scene: fn()) {
+fn run(scheduler: impl Scheduler + 'static, scene: impl Fn() + Send + Sync + 'static) {
     let mut config = Config::new();
     config.stack_size = 1 << 20;
     config.failure_persistence = shuttle::FailurePersistence::Print;
@@ -149,7 +149,7 @@ fn write_all(pack: &Pack, values: [u8; 2]) -> Vec<(u64, u8)> {
         loop {
             match write(pack, n) {
                 Ok(number) => break done.push((number.unwrap(), n)),
-                Err(PackError::Conflict { .. }) => {}
+                Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         }
@@ -288,6 +288,70 @@ fn a_transaction_that_outlives_the_retention_lands_or_conflicts() {
             Err(error) => assert_eq!(there, None, "{error}"),
         }
         assert_eq!(get(&*latest, "a/c/0/0"), [3; 4]);
+        assert_eq!(pack.check(true, &mut |_, _| {}).unwrap(), []);
+    });
+}
+
+/// Clocks of a writer and of one who expires, in hours ahead of the others'.
+const CLOCKS: [(i64, i64); 6] = [(0, 0), (-30, 0), (30, 0), (0, 30), (0, -30), (-30, 30)];
+
+#[test]
+fn expiry_and_commits_on_machines_with_any_clocks() {
+    for turn in 0..CLOCKS.len() {
+        explore(200, move || {
+            let (writes, expires) = CLOCKS[turn];
+            let store = store();
+            let pack = twins(&store);
+            let writer = |hours, values| {
+                let pack = open_ahead(&store, hours).unwrap();
+                thread::spawn(move || write_all(&pack, values))
+            };
+            let writers = [writer(writes, [1, 2]), writer(0, [3, 4])];
+            let expirer = {
+                let pack = open_ahead(&store, expires).unwrap();
+                let keep = Keep { versions: 100, retention: Duration::from_secs(86_400) };
+                thread::spawn(move || (0..2).for_each(|_| drop(pack.expire(&keep, false).unwrap())))
+            };
+            let acknowledged: BTreeMap<u64, u8> =
+                writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+            expirer.join().unwrap();
+            assert_eq!(acknowledged.len(), 4, "each landed, in a version of its own");
+            assert_history(&store, &acknowledged);
+        });
+    }
+}
+
+#[test]
+fn a_compaction_beside_one_who_expires_by_a_fast_clock() {
+    explore(400, || {
+        let store = store();
+        let pack = twins(&store);
+        let expirer = {
+            let pack = open_ahead(&store, 30).unwrap();
+            let keep = Keep { versions: 100, retention: Duration::from_secs(86_400) };
+            thread::spawn(move || drop(pack.expire(&keep, false).unwrap()))
+        };
+        match pack.compact("compact", &mut |_, _| {}) {
+            Ok(_) | Err(PackError::Outlived { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+        expirer.join().unwrap();
+        assert_history(&store, &BTreeMap::new());
+        assert_eq!(get(&*pack.latest().unwrap().store(), "a/c/0/0"), [0; 4]);
+    });
+}
+
+#[test]
+fn any_number_of_those_who_expire_with_no_retention() {
+    explore(400, || {
+        let store = store();
+        let pack = twins(&store);
+        (1..4).for_each(|n| assert!(write(&pack, n).is_ok()));
+        let all = [0, 30, 0].map(|hours| expiring(open_ahead(&store, hours).unwrap(), Duration::ZERO));
+        let tagged = pack.tag("two", 2).is_ok();
+        all.into_iter().for_each(|one| drop(one.join().unwrap()));
+        assert_eq!(open(&store).unwrap().versions().unwrap().len(), 1 + usize::from(tagged));
+        assert_eq!(get(&*open(&store).unwrap().latest().unwrap().store(), "a/c/0/0"), [3; 4]);
         assert_eq!(pack.check(true, &mut |_, _| {}).unwrap(), []);
     });
 }

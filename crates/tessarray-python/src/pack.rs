@@ -23,6 +23,7 @@ impl From<PackError> for Failure {
             PackError::Conflict { path, region, .. } => {
                 Failure::new("ConflictError", message).text("path", path).text("region", region)
             }
+            PackError::Outlived { .. } => Failure::new("ConflictError", message),
             PackError::NewerFormat { .. } => Failure::new("MetadataError", message),
             PackError::Unknown { .. } => Failure::new("UnknownOutcomeError", message),
             PackError::Ended { .. } => Failure::new("InvalidArgumentError", message),
@@ -94,7 +95,8 @@ impl PyPack {
         session: Option<&Bound<'_, PySession>>,
     ) -> PyResult<Self> {
         let hints = hints.map(|hints| Arc::clone(&hints.get().inner));
-        let options = PackOptions { registry: pick(py, session)?.registry(), hints };
+        let options =
+            PackOptions { registry: pick(py, session)?.registry(), hints, ..PackOptions::default() };
         let store = Arc::clone(&store.get().inner);
         let make = if create { Pack::create } else { Pack::open };
         Ok(Self { inner: py.detach(|| make(store, options)).or_raise(py)? })

@@ -37,6 +37,10 @@ pub struct Commit {
     pub parts: Vec<PartFile>,
     /// Segments that it added.
     pub segments: Vec<SegmentFile>,
+    /// Only where it was made by `expire`: files whose ids are of this moment (milliseconds since 1970) or before, and
+    /// that were there and named by no version before this one, are removed. Who wrote some must not name them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<u64>,
 }
 
 /// A commit named by another.
@@ -168,13 +172,14 @@ mod tests {
             parent: Some(Link { number: 6, crc32c: 5 }),
             transaction: Id::random().unwrap(),
             kind: Kind::Write,
-            time: crate::time::now(),
+            time: crate::clock::Clock::default().text(),
             author: "someone".into(),
             message: "quotes \" and \u{1F30A}".into(),
             summary: Summary { nodes: vec!["a/b".into()], ..Summary::default() },
             delta: None,
             parts: Vec::new(),
             segments: Vec::new(),
+            swept: Some(1),
         }
     }
 

@@ -4,7 +4,9 @@
 //! 1. Its chunks are put as segments, files that are written once and never changed: `segments/<id>.seg`.
 //! 2. What it changed is put as a part of the catalogue, the *delta*: `catalogue/<id>.parquet`.
 //! 3. The latest version is looked up. Where it is not the one that the transaction began from, the deltas of all
-//!    versions in between are compared with ours. A change that overlaps ours ends the attempt with a conflict.
+//!    versions in between are compared with ours. A change that overlaps ours ends the attempt with a conflict. So does
+//!    a version of `expire` that took our segments for those of a killed writer; a delta of ours that it took is put
+//!    again (see the top of the expire module).
 //! 4. The commit file of the next version lists the parts of the catalogue: our delta, then the parts of the latest
 //!    version. Where many small parts have gathered, some are merged into one first.
 //! 5. The commit file is created, under a name that says its number: `commits/<number>.json`. The store refuses a name
