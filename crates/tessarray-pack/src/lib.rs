@@ -24,6 +24,7 @@ mod committing;
 mod compact;
 mod conflict;
 mod content;
+mod create;
 mod diff;
 mod documents;
 mod error;

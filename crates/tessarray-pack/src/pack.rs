@@ -3,7 +3,7 @@
 use crate::auto::AutoStore;
 use crate::catalogue::{self, Parts};
 use crate::clock::Clock;
-use crate::commit::{Added, Commit, Kind, Link, Log, Summary};
+use crate::commit::{Commit, Kind, Link, Log, Summary};
 use crate::id::Id;
 use crate::info::Layouts;
 use crate::merge;
@@ -14,20 +14,20 @@ use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;
-use tessarray_store::{Key, PutMode, Store, StoreError, Update};
+use tessarray_store::{Key, Store, StoreError, Update};
 
 /// The file that makes a folder a pack.
 pub const FORMAT_FILE: &str = "format.json";
 /// The format that this release writes, and the newest it reads.
 pub const FORMAT_VERSION: u64 = 1;
-const FORMAT_NAME: &str = "tessarray-pack";
+pub(crate) const FORMAT_NAME: &str = "tessarray-pack";
 
 #[derive(Serialize, Deserialize)]
-struct Format {
-    format: String,
-    version: u64,
-    id: Id,
-    created: String,
+pub(crate) struct Format {
+    pub format: String,
+    pub version: u64,
+    pub id: Id,
+    pub created: String,
 }
 
 /// How a pack is opened.
@@ -62,34 +62,15 @@ struct Inner {
 }
 
 impl Pack {
-    /// Makes a pack, with one version that is empty.
-    ///
-    /// # Errors
-    /// There is a pack already.
-    pub fn create(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
-        let id = options.clock.id()?;
-        let created = options.clock.text();
-        let format = Format { format: FORMAT_NAME.into(), version: FORMAT_VERSION, id, created };
-        let pack = Self::new(store, id, options);
-        let text =
-            serde_json::to_vec(&format).map_err(|error| pack.damaged(FORMAT_FILE, error.to_string()))?;
-        match pack.inner.store.put(&Key::new(FORMAT_FILE)?, &[&text], PutMode::Create) {
-            Ok(_) => {}
-            Err(StoreError::Exists { .. }) => {
-                return Err(PackError::Exists { store: pack.inner.store.describe() });
-            }
-            Err(error) => return Err(error.into()),
-        }
-        match pack.inner.log.add(&pack.draft(0, None, Kind::Create, "create")?)? {
-            Added::Yes => Ok(pack),
-            Added::Taken => Err(PackError::Exists { store: pack.inner.store.describe() }),
-        }
-    }
-
     /// Opens a pack. Reads one small file.
     pub fn open(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
         let key = Key::new(FORMAT_FILE)?;
         let Some((bytes, _)) = store.get(&key)? else {
+            // Version 0 alone is a pack that is being made, or was to be.
+            let log = Log::new(Arc::clone(&store), Arc::clone(&store), Id::default());
+            if log.numbers()?.iter().any(|number| *number > 0) {
+                return Err(Self::formless(&*store));
+            }
             return Err(PackError::NotAPack { store: store.describe(), file: FORMAT_FILE });
         };
         let corrupt =
@@ -111,7 +92,7 @@ impl Pack {
         Ok(Self::new(store, format.id, options))
     }
 
-    fn new(store: Arc<dyn Store>, id: Id, options: PackOptions) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, id: Id, options: PackOptions) -> Self {
         let layouts = Arc::new(Layouts::new(options.registry));
         let parts = Arc::new(Parts::new(Arc::clone(&store)));
         let hints = options.hints.unwrap_or_else(|| Arc::clone(&store));

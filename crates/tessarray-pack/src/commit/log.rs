@@ -118,7 +118,10 @@ impl Log {
     pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
         let entries = self.store.list_dir(&Prefix::from_path(COMMITS)?)?;
         let number = |entry: &ListEntry| match entry {
-            ListEntry::Key(key, _) => key.name().strip_suffix(".json")?.parse().ok(),
+            ListEntry::Key(key, _) => {
+                let digits = key.name().strip_suffix(".json")?;
+                (digits.len() == 20).then(|| digits.parse().ok())?
+            }
             ListEntry::Prefix(_) => None,
         };
         let mut numbers: Vec<u64> = entries.iter().filter_map(number).collect();
@@ -234,7 +237,7 @@ impl Log {
     }
 
     /// Step 8. A failure costs the next reader a listing, and is no failure of the commit.
-    fn hint(&self, number: u64) {
+    pub(crate) fn hint(&self, number: u64) {
         if let (Ok(key), Ok(text)) = (Key::new(LATEST), serde_json::to_vec(&Hint { number })) {
             let _ = self.hints.put(&key, &[&text], PutMode::Overwrite);
         }

@@ -3,6 +3,7 @@
 
 mod hooked;
 
+#[allow(unused_imports, reason = "each test file uses a part")]
 pub use hooked::Hooked;
 use std::collections::BTreeMap;
 use std::sync::Arc;
