@@ -105,7 +105,7 @@ impl Pack {
         }
         rows.retain(|row| !row.entries.is_empty() || row.value.is_some());
         // The next after what was looked at: what others committed since is not undone, but found to be there.
-        let number = last + 1;
+        let number = self.log().after_lost(last)?;
         let parent = Some(Link { number: latest.number, crc32c });
         let message = format!("repair: {} chunks and values are lost", repaired.lost);
         let draft = self.draft(number, parent, Kind::Rollback, &message)?;
@@ -143,6 +143,11 @@ impl Pack {
                 Ok(None) => {}
                 Err(error @ PackError::Store(_)) => return Err(error),
                 Err(error) => damage.push(Damage::file(file, error.to_string())),
+            }
+        }
+        for lost in self.log().lost()? {
+            if let PackError::Corrupt { file, reason, .. } = lost {
+                damage.push(Damage::file(file, reason));
             }
         }
         Ok((commits, last))

@@ -78,6 +78,10 @@ impl Pack {
         let age = |id: Id| now.saturating_sub(id.millis());
         // 1. The transaction's name says when it began. A version has the content of the one before it if an expiry made
         // it: they count as one.
+        if let Some(lost) = self.log().lost()?.into_iter().next() {
+            // What it named would be taken for nobody's.
+            return Err(lost);
+        }
         let commits = self.log().all()?;
         let tagged = self.tagged_versions()?;
         let again = |i: usize| commits.get(i + 1).is_some_and(|(next, _)| next.swept.is_some());
