@@ -36,7 +36,15 @@ from tessarray.errors import (
 from tessarray.groups import Group
 from tessarray.opening import open as open_node
 from tessarray.opening import open_group
-from tessarray.pack_reports import Damage, Difference, Expired, PackVersion, Repaired, version_of
+from tessarray.pack_reports import (
+    Damage,
+    Difference,
+    Expired,
+    Leftovers,
+    PackVersion,
+    Repaired,
+    version_of,
+)
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, local_pack, store_of
 from tessarray.transactions import Transaction
@@ -309,6 +317,13 @@ class Pack:
     def check(self, deep: bool = False, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
         """Look for damage in commits, catalogue and segments; `deep` reads every chunk. Empty is good news."""
         return [Damage(*one) for one in self._core.check(deep, progress)]
+
+    def leftovers(self) -> Leftovers:
+        """What writers who were killed an hour ago or longer left half written.
+
+        `expire` and `repair(apply=True)` remove it. What a writer is at work on is never among it.
+        """
+        return Leftovers(*self._core.leftovers())
 
     def repair(self, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> Repaired:
         """Make a version without what is damaged, so that the rest can be used. Without `apply` only say what is lost.

@@ -90,6 +90,9 @@ impl Pack {
     /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
     pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
         let Examined { damage, latest, last, mut rows, ids, bad } = self.examine(true, progress)?;
+        if apply {
+            self.abandoned(0, true)?;
+        }
         if damage.is_empty() {
             return Ok(Repaired::default());
         }

@@ -30,7 +30,7 @@ use std::time::Duration;
 use tessarray_store::{Key, ListEntry, Prefix};
 
 /// Milliseconds for which a file that no version names is taken for a transaction's that is under way.
-const UNDER_WAY: u64 = 3_600_000;
+pub(crate) const UNDER_WAY: u64 = 3_600_000;
 /// How often a version is tried to be added.
 const ATTEMPTS: usize = 1000;
 
@@ -56,7 +56,7 @@ impl Default for Keep {
 pub struct Expired {
     /// Numbers of versions.
     pub versions: Vec<u64>,
-    /// Files: segments and parts of the catalogue.
+    /// Files: segments, parts of the catalogue, and what killed writers left half written.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -122,6 +122,10 @@ impl Pack {
             .filter(|(_, _, id)| !named.contains(id))
             .filter(|(_, _, id)| known.contains(id) || age(*id) >= retention.max(UNDER_WAY))
             .partition(|(_, _, id)| known.contains(id));
+        // What was never finished has names that nobody uses again.
+        let left = self.abandoned(retention, !dry)?;
+        expired.files += left.files;
+        expired.bytes += left.bytes;
         if dry {
             known.extend(strays);
             expired.count(&known);

@@ -210,6 +210,12 @@ impl PyPack {
         Ok((done.versions, done.files, done.bytes))
     }
 
+    /// Files, and their bytes, that killed writers left half written.
+    fn leftovers(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let found = py.detach(|| self.inner.leftovers()).or_raise(py)?;
+        Ok((found.files, found.bytes))
+    }
+
     #[pyo3(signature = (deep, progress = None))]
     fn check(&self, py: Python<'_>, deep: bool, progress: Option<Py<PyAny>>) -> PyResult<Vec<Found>> {
         let mut failure = None;
