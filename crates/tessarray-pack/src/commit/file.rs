@@ -156,7 +156,12 @@ impl Commit {
         }
         let mut whole = text.to_vec();
         whole.push(b'}');
-        let commit = serde_json::from_slice(&whole).map_err(|error| format!("not a commit: {error}"))?;
+        let commit: Self =
+            serde_json::from_slice(&whole).map_err(|error| format!("not a commit: {error}"))?;
+        if !crate::time::is_moment(&commit.time) {
+            let found = &commit.time;
+            return Err(format!("not a commit: time: expected YYYY-MM-DDTHH:MM:SS.ffffffZ, found {found:?}"));
+        }
         Ok((commit, found))
     }
 }
@@ -191,6 +196,15 @@ mod tests {
         let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(json["crc32c"], format!("{crc:08x}"));
         assert_eq!(Commit::key_of(42).unwrap().as_str(), "commits/00000000000000000042.json");
+    }
+
+    #[test]
+    fn a_commit_of_no_moment_is_none() {
+        for time in ["", "yesterday", "2026-02-30T00:00:00.000000Z"] {
+            let (bytes, _) = Commit { time: time.into(), ..commit() }.encode().unwrap();
+            let error = Commit::decode(&bytes).unwrap_err();
+            assert!(error.contains("time: expected") && error.contains(time), "{error}");
+        }
     }
 
     #[test]
