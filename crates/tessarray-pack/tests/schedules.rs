@@ -297,11 +297,10 @@ const CLOCKS: [(i64, i64); 6] = [(0, 0), (-30, 0), (30, 0), (0, 30), (0, -30), (
 
 #[test]
 fn expiry_and_commits_on_machines_with_any_clocks() {
-    for turn in 0..CLOCKS.len() {
+    for (writes, expires) in CLOCKS {
         explore(200, move || {
-            let (writes, expires) = CLOCKS[turn];
             let store = store();
-            let pack = twins(&store);
+            twins(&store);
             let writer = |hours, values| {
                 let pack = open_ahead(&store, hours).unwrap();
                 thread::spawn(move || write_all(&pack, values))
