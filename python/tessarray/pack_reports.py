@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Damage", "Difference", "Expired", "PackVersion", "Repaired", "damage_of", "version_of"]
+__all__ = [
+    "Damage",
+    "Difference",
+    "Expired",
+    "Leftovers",
+    "PackVersion",
+    "Repaired",
+    "damage_of",
+    "version_of",
+]
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,14 @@ class Expired:
     """What an expiry removed: versions, and files with their bytes."""
 
     versions: tuple[int, ...]
+    files: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """Files that killed writers left half written, and their bytes. Harmless; no part of the pack."""
+
     files: int
     nbytes: int
 

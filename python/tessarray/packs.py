@@ -38,7 +38,16 @@ from tessarray.errors import (
 from tessarray.groups import Group
 from tessarray.opening import open as open_node
 from tessarray.opening import open_group
-from tessarray.pack_reports import Damage, Difference, Expired, PackVersion, Repaired, damage_of, version_of
+from tessarray.pack_reports import (
+    Damage,
+    Difference,
+    Expired,
+    Leftovers,
+    PackVersion,
+    Repaired,
+    damage_of,
+    version_of,
+)
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, local_pack, store_of
 from tessarray.transactions import Transaction
@@ -308,7 +317,8 @@ class Pack:
         """Remove old versions, and the files that only they needed.
 
         Kept are the `keep` latest versions, those that are tagged, and all that began within the `retention`, which
-        must be longer than any reader holds a version and any transaction takes.
+        should be longer than any reader holds a version, and than any transaction takes: it fails with `ConflictError`.
+        Where files of killed writers are removed, there is a new version with the same content.
         """
         self._writable("expire versions")
         versions, files, nbytes = self._core.expire(keep, seconds(retention, "retention"), dry_run)
@@ -320,6 +330,13 @@ class Pack:
         With `deep` every chunk that any version shows is read, each stored chunk once.
         """
         return [damage_of(*one) for one in self._core.check(deep, progress)]
+
+    def leftovers(self) -> Leftovers:
+        """What writers who were killed an hour ago or longer left half written.
+
+        `expire` and `repair(apply=True)` remove it. What a writer is at work on is never among it.
+        """
+        return Leftovers(*self._core.leftovers())
 
     def repair(self, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> Repaired:
         """Make a version without what is damaged, so that the rest can be used. Without `apply` only say what is lost.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 import tessarray
@@ -28,6 +30,14 @@ def everything_for_ever(path: str, seed: int, pipe) -> None:
                 if value % 7 == 0:
                     tx.create_array(f"made/{value}", data=np.full(3, value))
             pipe.send(("did", tx.version))
+
+
+def create_for_ever(path: str, durable: bool, pipe) -> None:
+    """Packs, one after the other, each acknowledged."""
+    pipe.send(("ready",))
+    for number in itertools.count():
+        tessarray.create_pack(f"{path}/{number}.pack", durable=durable)
+        pipe.send(("did", number))
 
 
 def appender_for_ever(path: str, seed: int, pipe) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import shutil
 import sys
 import threading
 import time
@@ -60,6 +61,35 @@ def test_kill_9_at_any_moment_leaves_a_version_with_all_that_was_acknowledged(tm
         assert opened.check() == [], f"kill {seed}"
     assert opened.check(deep=True) == []
     assert opened.version > KILLS, "the writers got somewhere"
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_kill_9_of_one_who_makes_packs_leaves_packs_or_places_for_them(tmp_path, durable):
+    rng = random.Random(9)
+    made = finished = 0
+    for seed in range(max(KILLS // 2, 1)):
+        place = tmp_path / str(seed)
+        acknowledged = -1
+        with writer(pack_workers.create_for_ever, str(place), durable) as (process, pipe):
+            assert pipe.recv() == ("ready",)
+            kill_soon(process, rng, 0.02)
+            for _, number in messages(pipe):
+                acknowledged = number
+        for number in range(acknowledged + 2):
+            path = place / f"{number}.pack"
+            try:
+                assert tessarray.create_pack(path).version == 0
+                assert number > acknowledged, f"kill {seed}: an acknowledged pack is gone"
+                finished += 1
+            except tessarray.errors.ExistsError:
+                made += 1
+            pack = tessarray.open_pack(path)
+            assert pack.check() == [], f"kill {seed}, pack {number}"
+            with pack.transaction("goes on") as tx:
+                tx.create_array("a", data=[number])
+            assert pack["a"][0] == number
+        shutil.rmtree(place, ignore_errors=True)
+    assert made > 0 and finished > 0
 
 
 def test_kill_9_of_an_appender_keeps_whole_records_in_order(tmp_path):

@@ -47,7 +47,7 @@ impl AutoStore {
             let change = |transaction: &Transaction| make(&*transaction.store());
             let commit = |transaction: &Transaction| match transaction.commit(message) {
                 Ok(_) => (Outcome::Committed, None),
-                Err(PackError::Conflict { .. }) => (Outcome::Conflict, None),
+                Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => (Outcome::Conflict, None),
                 Err(error) => (Outcome::Failed(error.to_string()), Some(error)),
             };
             // Its own failure is the caller's; what others have changed in the batch is committed all the same.

@@ -113,6 +113,9 @@ impl Pack {
     /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
     pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
         let Examined { damage, latest, last, mut rows, ids, bad } = self.examine(true, progress)?;
+        if apply {
+            self.abandoned(0, true)?;
+        }
         if damage.is_empty() {
             return Ok(Repaired::default());
         }
@@ -135,7 +138,7 @@ impl Pack {
         }
         rows.retain(|row| !row.entries.is_empty() || row.value.is_some());
         // The next after what was looked at: what others committed since is not undone, but found to be there.
-        let number = last + 1;
+        let number = self.log().after_lost(last)?;
         let parent = Some(Link { number: latest.number, crc32c });
         let message = format!("repair: {} chunks and values are lost", repaired.lost);
         let draft = self.draft(number, parent, Kind::Rollback, &message)?;
@@ -176,6 +179,11 @@ impl Pack {
                 Err(error) => {
                     damage.push(Damage { versions: vec![number], ..Damage::file(file, error.to_string()) });
                 }
+            }
+        }
+        for lost in self.log().lost()? {
+            if let PackError::Corrupt { file, reason, .. } = lost {
+                damage.push(Damage::file(file, reason));
             }
         }
         Ok((commits, last))

@@ -23,6 +23,18 @@ const NAMED: usize = 20;
 impl Pack {
     /// See the protocol at the top of the commit module.
     pub(crate) fn commit(&self, work: &Work, message: &str) -> Result<Option<u64>> {
+        let began = work.base_version().commit().number;
+        self.try_commit(work, message).or_else(|error| match error {
+            // What it reads of the version it began from went with that version.
+            PackError::Corrupt { .. } if !self.log().has(began)? => {
+                let reason = format!("version {began}, from which the transaction began, was expired");
+                Err(PackError::Outlived { version: began, reason })
+            }
+            error => Err(error),
+        })
+    }
+
+    fn try_commit(&self, work: &Work, message: &str) -> Result<Option<u64>> {
         work.open()?;
         if work.changes().is_empty() {
             work.end(true)?;
@@ -56,11 +68,11 @@ impl Pack {
             }
             // 3. Others were faster: do their changes overlap ours?
             let (latest, crc) = self.log().latest()?;
-            let mut without = false;
+            let mut again = false;
             for number in base.commit().number + 1..=latest.number {
-                without |= self.compare(work, &mut rows, number)?;
+                again |= self.compare(work, &mut rows, delta.id, number)?;
             }
-            if without {
+            if again {
                 delta = self.put_part(&rows, &ids, 0)?;
             }
             base = self.snapshot(latest, crc);
@@ -68,12 +80,16 @@ impl Pack {
         Err(PackError::overlaps_all(base.commit().number, "the pack"))
     }
 
-    /// `true` where our rows had to be changed.
-    fn compare(&self, work: &Work, rows: &mut Vec<Row>, number: u64) -> Result<bool> {
+    /// `true` where our delta has to be put again: rows of it had to be changed, or its file is removed.
+    fn compare(&self, work: &Work, rows: &mut Vec<Row>, delta: Id, number: u64) -> Result<bool> {
         let Some((theirs, _)) = self.log().get(number)? else {
             let region = "a version that is expired by now, so everything it may have changed,";
             return Err(PackError::overlaps_all(number, region));
         };
+        if let Some(moment) = theirs.swept {
+            outlived(work.segments().stored().iter().map(|segment| segment.id), moment, number)?;
+            return Ok(delta.millis() <= moment);
+        }
         match (theirs.kind, theirs.delta) {
             (Kind::Compact, _) => Ok(false),
             (_, Some(file)) => {
@@ -129,11 +145,24 @@ impl Pack {
     }
 }
 
+/// Fails where one of these files, which were put before a version that was made by `expire`, may have been removed.
+pub(crate) fn outlived(own: impl IntoIterator<Item = Id>, moment: u64, version: u64) -> Result<()> {
+    match own.into_iter().find(|id| id.millis() <= moment) {
+        None => Ok(()),
+        Some(id) => {
+            let reason = format!(
+                "an expiry took file {id}, which this transaction had stored, for one of a writer that was killed"
+            );
+            Err(PackError::Outlived { version, reason })
+        }
+    }
+}
+
 /// Parts of the catalogue, as every kind of commit puts them.
 impl Pack {
     /// Puts rows as a part.
     fn put_part(&self, rows: &[Row], ids: &[Id], level: u8) -> Result<PartFile> {
-        let (bytes, file) = catalogue::write(rows, ids, level)?;
+        let (bytes, file) = catalogue::write_as(self.clock().id()?, rows, ids, level)?;
         self.store().put(&file.key()?, &[&bytes], PutMode::Create)?;
         Ok(file)
     }

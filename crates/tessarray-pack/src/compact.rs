@@ -9,6 +9,7 @@
 
 use crate::catalogue::{Entry, Row};
 use crate::commit::{Added, Commit, Kind, Link, PartFile};
+use crate::committing::outlived;
 use crate::content::{Piece, join};
 use crate::fetch::{self, Check};
 use crate::id::Id;
@@ -49,7 +50,7 @@ impl Pack {
         let files = &base.commit().parts;
         let open = files.iter().map(|file| self.parts_cache().get(file)).collect::<Result<Vec<_>>>()?;
         let (mut rows, old) = merge(&open, true)?;
-        let segments = Segments::new(Arc::clone(self.store()));
+        let segments = Segments::new(Arc::clone(self.store()), self.clock());
         let mut done = Compacted { parts: files.len() as u64, ..Compacted::default() };
         let places = self.rewrite(&mut rows, &old, &segments, &mut done, progress)?;
         segments.finish()?;
@@ -123,13 +124,19 @@ impl Pack {
 
     /// Step 3.
     fn replace(&self, base: &Commit, parts: &[PartFile], segments: &Segments, message: &str) -> Result<u64> {
-        let transaction = Id::random()?;
+        let transaction = self.clock().id()?;
         for _ in 0..ATTEMPTS {
             let (latest, crc) = self.log().latest()?;
             let mut all = Vec::new();
             for number in (base.number + 1..=latest.number).rev() {
                 let conflict = || PackError::overlaps_all(number, "the whole pack");
                 let (theirs, _) = self.log().get(number)?.ok_or_else(conflict)?;
+                if let Some(moment) = theirs.swept {
+                    let stored = segments.stored();
+                    let own = stored.iter().map(|one| one.id).chain(parts.iter().map(|part| part.id));
+                    outlived(own, moment, number)?;
+                    continue;
+                }
                 match (theirs.kind, theirs.delta) {
                     (Kind::Write, Some(delta)) => all.push(delta),
                     _ => return Err(conflict()),

@@ -33,6 +33,10 @@ pub enum PackError {
     /// Another writer committed a change that this transaction's overlaps; nothing of it was committed.
     #[error("{path}: {region} was changed by version {version}, which another writer committed meanwhile")]
     Conflict { path: String, region: String, version: u64 },
+    /// The transaction outlived the retention of an `expire`: what it needs was removed; nothing of it was committed. Run
+    /// it again.
+    #[error("nothing was committed: {reason} (version {version}): run the transaction again")]
+    Outlived { version: u64, reason: String },
     /// A commit's outcome could not be found out: it is either wholly there or not at all. Open the pack again.
     #[error(
         "version {version}: the commit may or may not have taken place ({reason}): open the pack again and look"

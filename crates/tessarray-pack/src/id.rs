@@ -1,22 +1,25 @@
 //! Names that no other writer picks: when they were made, in milliseconds since 1970 (48 bits), and 80 random bits,
 //! written as 32 hexadecimal digits. They sort by time, and what nobody names can be told to be old.
 
+use crate::clock::Clock;
 use crate::{PackError, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tessarray_store::StoreError;
 
 /// A name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id([u8; 16]);
 
 impl Id {
-    /// A new one, from the clock and the system's source of randomness.
+    /// A new one, from the system's clock and its source of randomness.
     pub fn random() -> Result<Self> {
+        Clock::default().id()
+    }
+
+    /// A new one of this moment, in milliseconds since 1970.
+    pub(crate) fn random_at(millis: u64) -> Result<Self> {
         let mut bytes = [0; 16];
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         bytes[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
         getrandom::fill(&mut bytes[6..]).map_err(|error| {
             let message = format!("no random number: {error}");

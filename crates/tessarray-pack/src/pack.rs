@@ -2,32 +2,32 @@
 
 use crate::auto::AutoStore;
 use crate::catalogue::{self, Parts};
-use crate::commit::{Added, Commit, Kind, Link, Log, Summary};
+use crate::clock::Clock;
+use crate::commit::{Commit, Kind, Link, Log, Summary};
 use crate::id::Id;
 use crate::info::Layouts;
 use crate::merge;
 use crate::snapshot::Snapshot;
-use crate::time;
 use crate::transaction::Work;
 use crate::view::{TransactionStore, VersionStore};
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;
-use tessarray_store::{Key, PutMode, Store, StoreError, Update};
+use tessarray_store::{Key, Store, StoreError, Update};
 
 /// The file that makes a folder a pack.
 pub const FORMAT_FILE: &str = "format.json";
 /// The format that this release writes, and the newest it reads.
 pub const FORMAT_VERSION: u64 = 1;
-const FORMAT_NAME: &str = "tessarray-pack";
+pub(crate) const FORMAT_NAME: &str = "tessarray-pack";
 
 #[derive(Serialize, Deserialize)]
-struct Format {
-    format: String,
-    version: u64,
-    id: Id,
-    created: String,
+pub(crate) struct Format {
+    pub format: String,
+    pub version: u64,
+    pub id: Id,
+    pub created: String,
 }
 
 /// How a pack is opened.
@@ -38,6 +38,8 @@ pub struct PackOptions {
     /// Where the hint of the latest version is put; a durable store would sync it for nothing. Default: in the pack's
     /// store.
     pub hints: Option<Arc<dyn Store>>,
+    /// The clock by which files are named. Default: the system's.
+    pub clock: Clock,
 }
 
 /// A pack on a store. Cheap to clone, and safe to use from many threads.
@@ -54,39 +56,22 @@ struct Inner {
     parts: Arc<Parts>,
     log: Log,
     author: String,
+    clock: Clock,
     /// The latest version that was seen.
     current: Mutex<Option<Arc<Snapshot>>>,
     settled: Mutex<Option<Link>>,
 }
 
 impl Pack {
-    /// Makes a pack, with one version that is empty.
-    ///
-    /// # Errors
-    /// There is a pack already.
-    pub fn create(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
-        let id = Id::random()?;
-        let format = Format { format: FORMAT_NAME.into(), version: FORMAT_VERSION, id, created: time::now() };
-        let pack = Self::new(store, id, options);
-        let text =
-            serde_json::to_vec(&format).map_err(|error| pack.damaged(FORMAT_FILE, error.to_string()))?;
-        match pack.inner.store.put(&Key::new(FORMAT_FILE)?, &[&text], PutMode::Create) {
-            Ok(_) => {}
-            Err(StoreError::Exists { .. }) => {
-                return Err(PackError::Exists { store: pack.inner.store.describe() });
-            }
-            Err(error) => return Err(error.into()),
-        }
-        match pack.inner.log.add(&pack.draft(0, None, Kind::Create, "create")?)? {
-            Added::Yes => Ok(pack),
-            Added::Taken => Err(PackError::Exists { store: pack.inner.store.describe() }),
-        }
-    }
-
     /// Opens a pack. Reads one small file.
     pub fn open(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
         let key = Key::new(FORMAT_FILE)?;
         let Some((bytes, _)) = store.get(&key)? else {
+            // Version 0 alone is a pack that is being made, or was to be.
+            let log = Log::new(Arc::clone(&store), Arc::clone(&store), Id::default());
+            if log.numbers()?.iter().any(|number| *number > 0) {
+                return Err(Self::formless(&*store));
+            }
             return Err(PackError::NotAPack { store: store.describe(), file: FORMAT_FILE });
         };
         let corrupt =
@@ -108,14 +93,15 @@ impl Pack {
         Ok(Self::new(store, format.id, options))
     }
 
-    fn new(store: Arc<dyn Store>, id: Id, options: PackOptions) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, id: Id, options: PackOptions) -> Self {
         let layouts = Arc::new(Layouts::new(options.registry));
         let parts = Arc::new(Parts::new(Arc::clone(&store)));
         let hints = options.hints.unwrap_or_else(|| Arc::clone(&store));
         let log = Log::new(Arc::clone(&store), hints, id);
         let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-        let (author, current, settled) = (user.unwrap_or_default(), Mutex::default(), Mutex::default());
-        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, current, settled }) }
+        let (author, clock, current) = (user.unwrap_or_default(), options.clock, Mutex::default());
+        let settled = Mutex::default();
+        Self { inner: Arc::new(Inner { store, id, layouts, parts, log, author, clock, current, settled }) }
     }
 
     /// The store it is in.
@@ -203,6 +189,10 @@ impl Pack {
         result.ok_or_else(|| StoreError::Unanswered { key: key.to_string() })
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        self.inner.clock
+    }
+
     pub(crate) fn log(&self) -> &Log {
         &self.inner.log
     }
@@ -229,9 +219,9 @@ impl Pack {
             number,
             pack: self.inner.id,
             parent,
-            transaction: Id::random()?,
+            transaction: self.inner.clock.id()?,
             kind,
-            time: time::now(),
+            time: self.inner.clock.text(),
             author: self.inner.author.clone(),
             message: message.into(),
             summary: Summary::default(),
@@ -239,11 +229,12 @@ impl Pack {
             parts: Vec::new(),
             segments: Vec::new(),
             durable,
+            swept: None,
         })
     }
 
     pub(crate) fn begin_at(&self, base: Arc<Snapshot>) -> Result<Transaction> {
-        let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store))?);
+        let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store), self.inner.clock)?);
         Ok(Transaction { pack: self.clone(), store: TransactionStore::new(work) })
     }
 }

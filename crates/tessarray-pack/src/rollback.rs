@@ -1,7 +1,6 @@
 //! Back to an earlier version: a new version with the earlier one's catalogue.
 
 use crate::commit::{Added, Commit, Kind, Link};
-use crate::id::Id;
 use crate::pack::Pack;
 use crate::{PackError, Result};
 
@@ -12,7 +11,7 @@ impl Pack {
     /// Another writer committed at the same time.
     pub fn rollback(&self, version: u64, message: &str) -> Result<u64> {
         // Tagged, the version and its files stay until the new version names them.
-        let name = format!("rollback-{}", Id::random()?);
+        let name = format!("rollback-{}", self.clock().id()?);
         self.tag(&name, version)?;
         let done = self.adopt(version, message);
         self.untag(&name)?;

@@ -5,6 +5,7 @@
 //! without a copy.
 
 use crate::Result;
+use crate::clock::Clock;
 use crate::commit::SegmentFile;
 use crate::content::Spot;
 use crate::fetch::segment_key;
@@ -34,6 +35,7 @@ pub(crate) enum Location {
 #[derive(Debug)]
 pub(crate) struct Segments {
     store: Arc<dyn Store>,
+    clock: Clock,
     batches: RwLock<Vec<Arc<Batch>>>,
     stored: Mutex<Vec<SegmentFile>>,
     /// Memory of batches that are stored, for the next ones: to touch fresh memory costs as much as to copy into it.
@@ -62,9 +64,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Batch {
-    fn new() -> Result<Arc<Self>> {
+    fn new(clock: Clock) -> Result<Arc<Self>> {
         let state = State::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
-        Ok(Arc::new(Self { id: Id::random()?, state: RwLock::new(state) }))
+        Ok(Arc::new(Self { id: clock.id()?, state: RwLock::new(state) }))
     }
 
     /// Takes bytes of a variable, as the batch of this number; `None` where it has enough, or is stored by now.
@@ -99,15 +101,15 @@ impl Batch {
 }
 
 impl Segments {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, batches: RwLock::default(), stored: Mutex::default(), spare: Mutex::default() }
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Clock) -> Self {
+        Self { store, clock, batches: RwLock::default(), stored: Mutex::default(), spare: Mutex::default() }
     }
 
     /// Takes an object of `variable`: the segment it is part of, and where it begins.
     pub(crate) fn put(&self, variable: &str, parts: &[&[u8]]) -> Result<(Id, Location)> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         if length >= LARGE {
-            let id = Id::random()?;
+            let id = self.clock.id()?;
             self.store(id, parts)?;
             return Ok((id, Location::Stored { id, offset: 0 }));
         }
@@ -122,7 +124,7 @@ impl Segments {
                 full = Some(Arc::clone(batch));
             }
             // A new one takes whatever is not large.
-            batches.push(Batch::new()?);
+            batches.push(Batch::new(self.clock)?);
         };
         drop(batches);
         if let Some(full) = full {

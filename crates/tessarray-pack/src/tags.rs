@@ -1,7 +1,6 @@
 //! Names for versions: `tags/<name>.json`. A tagged version is not expired.
 
 use crate::pack::Pack;
-use crate::time;
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -31,7 +30,7 @@ impl Pack {
     /// The name is taken ([`StoreError::Exists`]), or no name; there is no such version.
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         self.version(version)?;
-        let time = time::now();
+        let time = self.clock().text();
         let tag = Tag { version, crc32c: Some(seal(name, version, &time)), time };
         let text = serde_json::to_vec(&tag).map_err(|error| self.damaged(TAGS, error.to_string()))?;
         self.store().put(&key(name)?, &[&text], PutMode::Create)?;

@@ -1,5 +1,6 @@
 //! Changes on top of a version, kept apart until they are committed.
 
+use crate::clock::Clock;
 use crate::content::{Content, Held, Listing, Piece, stamp_of};
 use crate::id::Id;
 use crate::info::{Info, ShardMap};
@@ -27,12 +28,12 @@ pub(crate) struct Work {
 
 impl Work {
     /// Begins on top of a version. Segments go to `store`.
-    pub(crate) fn begin(base: Arc<Snapshot>, store: Arc<dyn Store>) -> Result<Self> {
-        let id = Id::random()?;
+    pub(crate) fn begin(base: Arc<Snapshot>, store: Arc<dyn Store>, clock: Clock) -> Result<Self> {
+        let id = clock.id()?;
         Ok(Self {
             base,
             id,
-            segments: Segments::new(store),
+            segments: Segments::new(store, clock),
             overlay: RwLock::default(),
             next: AtomicU64::new(id.number()),
             ended: AtomicU8::new(OPEN),

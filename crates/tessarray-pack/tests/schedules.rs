@@ -78,12 +78,12 @@ fn store() -> Arc<dyn Store> {
 }
 
 /// Runs a scene in so many orders: half of them at random, half with few changes of turn.
-fn explore(orders: usize, scene: fn()) {
+fn explore(orders: usize, scene: impl Fn() + Copy + Send + Sync + 'static) {
     run(RandomScheduler::new(scaled(orders) / 2), scene);
     run(PctScheduler::new(3, scaled(orders) / 2), scene);
 }
 
-fn run(scheduler: impl Scheduler + 'static, scene: fn()) {
+fn run(scheduler: impl Scheduler + 'static, scene: impl Fn() + Send + Sync + 'static) {
     let mut config = Config::new();
     config.stack_size = 1 << 20;
     config.failure_persistence = shuttle::FailurePersistence::Print;
@@ -149,7 +149,7 @@ fn write_all(pack: &Pack, values: [u8; 2]) -> Vec<(u64, u8)> {
         loop {
             match write(pack, n) {
                 Ok(number) => break done.push((number.unwrap(), n)),
-                Err(PackError::Conflict { .. }) => {}
+                Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         }
@@ -289,6 +289,108 @@ fn a_transaction_that_outlives_the_retention_lands_or_conflicts() {
         }
         assert_eq!(get(&*latest, "a/c/0/0"), [3; 4]);
         assert_eq!(pack.check(true, &mut |_, _| {}).unwrap(), []);
+    });
+}
+
+/// Clocks of a writer and of one who expires, in hours ahead of the others'.
+const CLOCKS: [(i64, i64); 6] = [(0, 0), (-30, 0), (30, 0), (0, 30), (0, -30), (-30, 30)];
+
+#[test]
+fn expiry_and_commits_on_machines_with_any_clocks() {
+    for (writes, expires) in CLOCKS {
+        explore(200, move || {
+            let store = store();
+            twins(&store);
+            let writer = |hours, values| {
+                let pack = open_ahead(&store, hours).unwrap();
+                thread::spawn(move || write_all(&pack, values))
+            };
+            let writers = [writer(writes, [1, 2]), writer(0, [3, 4])];
+            let expirer = {
+                let pack = open_ahead(&store, expires).unwrap();
+                let keep = Keep { versions: 100, retention: Duration::from_secs(86_400) };
+                thread::spawn(move || (0..2).for_each(|_| drop(pack.expire(&keep, false).unwrap())))
+            };
+            let acknowledged: BTreeMap<u64, u8> =
+                writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+            expirer.join().unwrap();
+            assert_eq!(acknowledged.len(), 4, "each landed, in a version of its own");
+            assert_history(&store, &acknowledged);
+        });
+    }
+}
+
+#[test]
+fn a_compaction_beside_one_who_expires_by_a_fast_clock() {
+    explore(400, || {
+        let store = store();
+        let pack = twins(&store);
+        let expirer = {
+            let pack = open_ahead(&store, 30).unwrap();
+            let keep = Keep { versions: 100, retention: Duration::from_secs(86_400) };
+            thread::spawn(move || drop(pack.expire(&keep, false).unwrap()))
+        };
+        match pack.compact("compact", &mut |_, _| {}) {
+            Ok(_) | Err(PackError::Outlived { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+        expirer.join().unwrap();
+        assert_history(&store, &BTreeMap::new());
+        assert_eq!(get(&*pack.latest().unwrap().store(), "a/c/0/0"), [0; 4]);
+    });
+}
+
+#[test]
+fn any_number_of_those_who_expire_with_no_retention() {
+    explore(400, || {
+        let store = store();
+        let pack = twins(&store);
+        (1..4).for_each(|n| assert!(write(&pack, n).is_ok()));
+        let all = [0, 30, 0].map(|hours| expiring(open_ahead(&store, hours).unwrap(), Duration::ZERO));
+        let tagged = pack.tag("two", 2).is_ok();
+        all.into_iter().for_each(|one| drop(one.join().unwrap()));
+        // One that was tagged for a moment may have been put back.
+        let numbers: Vec<u64> = pack.versions().unwrap().iter().map(|one| one.number).collect();
+        assert!(numbers.iter().all(|number| *number == 2 || *number >= 4), "{numbers:?}");
+        if tagged {
+            assert_eq!(get(&*pack.version(2).unwrap().store(), "a/c/0/0"), [1; 4]);
+        }
+        assert_eq!(get(&*open(&store).unwrap().latest().unwrap().store(), "a/c/0/0"), [3; 4]);
+        assert_eq!(pack.check(true, &mut |_, _| {}).unwrap(), []);
+    });
+}
+
+#[test]
+fn a_repair_of_a_lost_commit_beside_writers() {
+    explore(400, || {
+        let store = store();
+        let pack = twins(&store);
+        (1..3).for_each(|n| assert!(write(&pack, n).is_ok()));
+        let latest = pack.latest().unwrap().number();
+        store.delete(&key(&format!("commits/{latest:020}.json"))).unwrap();
+        let writer = {
+            let pack = open(&store).unwrap();
+            thread::spawn(move || match write(&pack, 9) {
+                Ok(number) => number,
+                Err(PackError::Corrupt { .. } | PackError::Conflict { .. }) => None,
+                Err(error) => panic!("{error}"),
+            })
+        };
+        let repairs = [pack.clone(), open(&store).unwrap()].map(|pack| {
+            thread::spawn(move || match pack.repair(true, &mut |_, _| {}) {
+                Ok(done) => done.version,
+                Err(PackError::Conflict { .. }) => None,
+                Err(error) => panic!("{error}"),
+            })
+        });
+        let written = writer.join().unwrap();
+        let made: Vec<u64> = repairs.into_iter().filter_map(|one| one.join().unwrap()).collect();
+        assert!(!made.is_empty() && made.iter().all(|number| *number > latest), "{made:?}");
+        assert!(written.is_none_or(|number| number > latest), "{written:?} in the place of {latest}");
+        let opened = open(&store).unwrap();
+        let expected = if written.is_some() { 9 } else { 1 };
+        assert_eq!(get(&*opened.latest().unwrap().store(), "a/c/0/0"), [expected; 4]);
+        assert_eq!(opened.check(true, &mut |_, _| {}).unwrap(), []);
     });
 }
 

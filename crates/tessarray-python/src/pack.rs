@@ -23,6 +23,7 @@ impl From<PackError> for Failure {
             PackError::Conflict { path, region, .. } => {
                 Failure::new("ConflictError", message).text("path", path).text("region", region)
             }
+            PackError::Outlived { .. } => Failure::new("ConflictError", message),
             PackError::NewerFormat { .. } => Failure::new("MetadataError", message),
             PackError::Unknown { .. } => Failure::new("UnknownOutcomeError", message),
             PackError::Ended { .. } => Failure::new("InvalidArgumentError", message),
@@ -94,7 +95,8 @@ impl PyPack {
         session: Option<&Bound<'_, PySession>>,
     ) -> PyResult<Self> {
         let hints = hints.map(|hints| Arc::clone(&hints.get().inner));
-        let options = PackOptions { registry: pick(py, session)?.registry(), hints };
+        let options =
+            PackOptions { registry: pick(py, session)?.registry(), hints, ..PackOptions::default() };
         let store = Arc::clone(&store.get().inner);
         let make = if create { Pack::create } else { Pack::open };
         Ok(Self { inner: py.detach(|| make(store, options)).or_raise(py)? })
@@ -206,6 +208,12 @@ impl PyPack {
             .map_err(|error| crate::errors::invalid(py, format!("retention: {error}")))?;
         let done = py.detach(|| self.inner.expire(&Keep { versions, retention }, dry)).or_raise(py)?;
         Ok((done.versions, done.files, done.bytes))
+    }
+
+    /// Files, and their bytes, that killed writers left half written.
+    fn leftovers(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let found = py.detach(|| self.inner.leftovers()).or_raise(py)?;
+        Ok((found.files, found.bytes))
     }
 
     #[pyo3(signature = (deep, progress = None))]

@@ -2,6 +2,7 @@
 
 use crate::{Blob, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, Result, Version};
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// Receives the answer to request number `i` of a batch: `Ok(None)` means the key is absent (and nothing else does).
 /// Called exactly once a request, in any order, possibly from several threads at once.
@@ -84,6 +85,15 @@ pub trait Store: Debug + Send + Sync {
 
     /// The next level under a prefix only; sorted.
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>>;
+
+    /// Files under a prefix that writers who died left half written: nobody is at work on them, and they were last written
+    /// this long ago or longer. Gives where they lie below the root, and their sizes in bytes; with `remove` they are
+    /// removed. Safe beside any writers. Values are never among them. A store has none unless it says so; where it can
+    /// have some, this costs a listing.
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        let _ = (prefix, idle, remove);
+        Ok(Vec::new())
+    }
 
     /// The whole value of one key. A convenience over `read_many`.
     fn get(&self, key: &Key) -> Result<Option<(bytes::Bytes, Meta)>> {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tessarray import Pack
-    from tessarray.pack_reports import Damage
+    from tessarray.pack_reports import Damage, Leftovers
 
 app = typer.Typer(help=texts.PACK, no_args_is_help=True, rich_markup_mode=None)
 
@@ -152,6 +152,13 @@ def expire(
     console().print(f"{len(done.versions)} versions, {done.files} files, {format_size(done.nbytes)} {verb}")
 
 
+def _show_leftovers(left: Leftovers, what: str) -> None:
+    if left.files:
+        from tessarray.conversion.size import format_size
+
+        console().print(f"{left.files} files, {format_size(left.nbytes)}, {what}")
+
+
 @app.command(help=texts.PACK_CHECK)
 def check(
     pack: PackPath,
@@ -159,14 +166,17 @@ def check(
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
+    opened = _open(pack)
     with bar("check", not no_progress) as progress:
-        found = _open(pack).check(deep, progress)
+        found = opened.check(deep, progress)
     if as_json:
         print_json([vars(one) for one in found])
     elif found:
         _show(found)
     else:
         console().print("no damage found")
+    if not as_json:
+        _show_leftovers(opened.leftovers(), "left half written by killed writers: `pack expire` removes them")
     raise typer.Exit(1 if found else 0)
 
 
@@ -176,8 +186,13 @@ def repair(
     apply: Annotated[bool, typer.Option("--apply", help="Do it.")] = False,
     no_progress: NoProgress = False,
 ) -> None:
+    opened = _open(pack)
+    left = opened.leftovers()
     with bar("repair", not no_progress) as progress:
-        done = _open(pack).repair(apply, progress)
+        done = opened.repair(apply, progress)
+    _show_leftovers(
+        left, f"left half written by killed writers: {'removed' if apply else '--apply removes them'}"
+    )
     if not done.damage:
         console().print("nothing to repair")
         return

@@ -29,4 +29,4 @@ pub(crate) use group::Group;
 pub(crate) use part::{Part, Parts};
 pub(crate) use row::{Entry, GONE, Row, Value};
 pub(crate) use template::{Text, join};
-pub(crate) use write::{ROW_CHUNKS, write};
+pub(crate) use write::{ROW_CHUNKS, write, write_as};

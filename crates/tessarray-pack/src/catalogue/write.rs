@@ -43,7 +43,11 @@ type Written<T> = std::result::Result<T, ParquetError>;
 
 /// The file of these rows, which are sorted, and its description. Long lists of chunks must be cut into rows before.
 pub(crate) fn write(rows: &[Row], segments: &[Id], level: u8) -> Result<(Vec<u8>, PartFile)> {
-    let id = Id::random()?;
+    write_as(Id::random()?, rows, segments, level)
+}
+
+/// The same, under a name that is given.
+pub(crate) fn write_as(id: Id, rows: &[Row], segments: &[Id], level: u8) -> Result<(Vec<u8>, PartFile)> {
     let failed = |error| broken(&id.to_string(), error);
     let properties = Arc::new(properties(rows.len() < SMALL)?);
     let schema = schema().map_err(failed)?;

@@ -40,6 +40,10 @@ pub struct Commit {
     /// Whether all that it names, and the commits before it, were synced before its file was put.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub durable: bool,
+    /// Only where it was made by `expire`: files whose ids are of this moment (milliseconds since 1970) or before, and
+    /// that were there and named by no version before this one, are removed. Who wrote some must not name them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<u64>,
 }
 
 /// A commit named by another.
@@ -155,7 +159,12 @@ impl Commit {
         }
         let mut whole = text.to_vec();
         whole.push(b'}');
-        let commit = serde_json::from_slice(&whole).map_err(|error| format!("not a commit: {error}"))?;
+        let commit: Self =
+            serde_json::from_slice(&whole).map_err(|error| format!("not a commit: {error}"))?;
+        if !crate::time::is_moment(&commit.time) {
+            let found = &commit.time;
+            return Err(format!("not a commit: time: expected YYYY-MM-DDTHH:MM:SS.ffffffZ, found {found:?}"));
+        }
         Ok((commit, found))
     }
 }
@@ -171,7 +180,7 @@ mod tests {
             parent: Some(Link { number: 6, crc32c: 5 }),
             transaction: Id::random().unwrap(),
             kind: Kind::Write,
-            time: crate::time::now(),
+            time: crate::clock::Clock::default().text(),
             author: "someone".into(),
             message: "quotes \" and \u{1F30A}".into(),
             summary: Summary { nodes: vec!["a/b".into()], ..Summary::default() },
@@ -179,6 +188,7 @@ mod tests {
             parts: Vec::new(),
             segments: Vec::new(),
             durable: true,
+            swept: Some(1),
         }
     }
 
@@ -190,6 +200,15 @@ mod tests {
         let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(json["crc32c"], format!("{crc:08x}"));
         assert_eq!(Commit::key_of(42).unwrap().as_str(), "commits/00000000000000000042.json");
+    }
+
+    #[test]
+    fn a_commit_of_no_moment_is_none() {
+        for time in ["", "yesterday", "2026-02-30T00:00:00.000000Z"] {
+            let (bytes, _) = Commit { time: time.into(), ..commit() }.encode().unwrap();
+            let error = Commit::decode(&bytes).unwrap_err();
+            assert!(error.contains("time: expected") && error.contains(time), "{error}");
+        }
     }
 
     #[test]

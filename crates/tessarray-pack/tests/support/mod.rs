@@ -1,9 +1,13 @@
 //! A small hierarchy to work on, and what all tests of packs say of it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+mod hooked;
+
+#[allow(unused_imports, reason = "each test file uses a part")]
+pub use hooked::Hooked;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tessarray_pack::{Pack, PackOptions, Result};
+use tessarray_pack::{Clock, Pack, PackOptions, Result};
 use tessarray_store::{Key, Prefix, PutMode, Store, StoreError};
 
 pub const GROUP: &[u8] = br#"{"zarr_format": 3, "node_type": "group", "attributes": {}}"#;
@@ -29,6 +33,12 @@ pub fn create(store: &Arc<dyn Store>) -> Pack {
 
 pub fn open(store: &Arc<dyn Store>) -> Result<Pack> {
     Pack::open(Arc::clone(store), PackOptions::default())
+}
+
+/// The same pack, on a machine whose clock is so many hours ahead.
+pub fn open_ahead(store: &Arc<dyn Store>, hours: i64) -> Result<Pack> {
+    let options = PackOptions { clock: Clock::ahead(hours * 3_600_000), ..PackOptions::default() };
+    Pack::open(Arc::clone(store), options)
 }
 
 /// Step `n` of a history: what a transaction changes in it.

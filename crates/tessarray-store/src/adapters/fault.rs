@@ -7,6 +7,7 @@ use crate::{
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Which call fails. Calls and ranges are counted from zero, from the moment the fault was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,6 +200,10 @@ impl Store for FaultStore {
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
         self.call(prefix.as_str(), || self.inner.list(prefix))
+    }
+
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        self.call(prefix.as_str(), || self.inner.abandoned(prefix, idle, remove))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {

@@ -2,6 +2,7 @@
 
 use crate::{Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, Version};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The keys under a prefix, without it. Errors of the wrapped store name its own, longer keys.
 #[derive(Debug, Clone)]
@@ -93,6 +94,11 @@ impl Store for PrefixStore {
     fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
         let found = self.inner.list(&self.prefix(prefix)?)?;
         found.into_iter().map(|(key, size)| Ok((Key::new(self.cut(key.as_str()))?, size))).collect()
+    }
+
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        let found = self.inner.abandoned(&self.prefix(prefix)?, idle, remove)?;
+        Ok(found.into_iter().map(|(path, size)| (self.cut(&path).into(), size)).collect())
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {

@@ -5,6 +5,7 @@ use crate::{
     Version,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Shows a store, and refuses every change with [`StoreError::ReadOnly`].
 #[derive(Debug, Clone)]
@@ -60,6 +61,13 @@ impl Store for ReadOnlyStore {
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
         self.0.list(prefix)
+    }
+
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        if remove {
+            return self.refuse("remove what was left under", prefix.as_str());
+        }
+        self.0.abandoned(prefix, idle, false)
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {

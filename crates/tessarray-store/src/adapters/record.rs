@@ -249,6 +249,10 @@ impl Store for RecordStore {
         self.count(Kind::List, |_| self.inner.list(prefix))
     }
 
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        self.inner.abandoned(prefix, idle, remove)
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {
         self.count(Kind::ListDir, |_| self.inner.list_dir(prefix))
     }

@@ -174,6 +174,10 @@ impl Store for ThrottleStore {
         self.request(|| self.inner.list(prefix))
     }
 
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        self.request(|| self.inner.abandoned(prefix, idle, remove))
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {
         self.request(|| self.inner.list_dir(prefix))
     }

@@ -2,11 +2,12 @@
 
 use super::facts::{Facts, FileKind};
 use super::folder::{EntryKind, Folder};
-use super::lock::{Locked, remove_if_idle};
+use super::lock::{Locked, if_idle, remove_if_idle};
 use super::{FileStore, is_absent};
 use crate::{Key, LOCK_SUFFIX, ListEntry, Prefix, Result, StoreError};
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 /// A file that a killed writer left behind. Harmless: no reader sees it, and the next writer of its key uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,6 +171,35 @@ pub(super) fn delete(store: &FileStore, prefix: &Prefix) -> Result<()> {
         still.iter().try_for_each(|level| store.sync_folder(level.path(), level))?;
     }
     Ok(())
+}
+
+/// Lock files under a prefix that nobody holds, last written so long ago. The lock alone says that their writer is
+/// dead; the time leaves one be that was just opened, and not yet locked, on every file system.
+pub(super) fn abandoned(
+    store: &FileStore,
+    prefix: &Prefix,
+    idle: Duration,
+    remove: bool,
+) -> Result<Vec<(String, u64)>> {
+    if remove {
+        store.writable(prefix.as_str(), "remove leftovers of")?;
+    }
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let before = now.checked_sub(idle).and_then(|time| i128::try_from(time.as_nanos()).ok());
+    let mut found = Vec::new();
+    walk(store, prefix, |level, folder, name, kind| {
+        if kind == EntryKind::File
+            && name.ends_with(LOCK_SUFFIX)
+            && let Some(facts) = folder.stat(name)?
+            && before.is_some_and(|before| facts.modified <= before)
+            && let Some(size) = if_idle(folder, name, || if remove { folder.unlink(name) } else { Ok(()) })?
+        {
+            found.push((format!("{level}{name}"), size));
+        }
+        Ok(())
+    })?;
+    found.sort();
+    Ok(found)
 }
 
 impl FileStore {

@@ -91,6 +91,15 @@ impl FileStore {
 
 /// Locks a leftover lock file without waiting, and removes it; `None` where somebody is at work on it.
 pub(super) fn remove_if_idle(folder: &Folder, lock_name: &str) -> io::Result<Option<u64>> {
+    if_idle(folder, lock_name, || folder.unlink(lock_name))
+}
+
+/// Locks a leftover lock file without waiting, and acts; its size, `None` where somebody is at work on it.
+pub(super) fn if_idle(
+    folder: &Folder,
+    lock_name: &str,
+    act: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Option<u64>> {
     let lock = match folder.open_existing_lock(lock_name) {
         Ok(lock) => lock,
         Err(error) if is_absent(&error) => return Ok(None),
@@ -104,7 +113,7 @@ pub(super) fn remove_if_idle(folder: &Folder, lock_name: &str) -> io::Result<Opt
     let facts = Facts::of(&lock)?;
     let removed = match folder.stat(lock_name)? {
         Some(found) if found.is_same_file(&facts) => {
-            folder.unlink(lock_name)?;
+            act()?;
             Some(facts.size)
         }
         _ => None,

@@ -53,6 +53,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A store in a local directory. See the top of its source file for the protocol that makes its writes atomic.
 ///
@@ -283,6 +284,10 @@ impl Store for FileStore {
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
         list::list(self, prefix)
+    }
+
+    fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
+        list::abandoned(self, prefix, idle, remove)
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {
