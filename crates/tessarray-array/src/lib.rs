@@ -23,6 +23,6 @@ mod verified;
 pub use appender::Appender;
 pub use array::{Array, Finding, FindingKind};
 pub use error::{ArrayError, Result};
-pub use group::{Group, Member, check_store};
+pub use group::{Group, Member, check_store, repair_store};
 pub use session::{Session, SessionBuilder, THREADS_VARIABLE};
 pub use spec::{ArraySpec, ChunkChoice, CodecChoice, ShardChoice, codec_from_text};

@@ -41,7 +41,11 @@ impl Array {
         make_room(store, &path, overwrite, session.limits())?;
         ensure_parents(store, &path, metadata.format, session.limits())?;
         let documents = documents::of_array(&metadata, &array.inner.prefix)?;
-        documents::save(store, &documents, overwrite).map_err(|error| match error {
+        if overwrite {
+            documents::save_alone(store, &array.inner.prefix, &documents)?;
+            return Ok(array);
+        }
+        documents::save(store, &documents, false).map_err(|error| match error {
             ArrayError::Store(StoreError::Exists { .. }) => {
                 ArrayError::Exists { store: store.describe(), path: path.clone(), found: "an array" }
             }

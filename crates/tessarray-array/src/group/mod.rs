@@ -3,7 +3,7 @@
 mod consolidate;
 mod members;
 
-pub use consolidate::check_store;
+pub use consolidate::{check_store, repair_store};
 
 use crate::array::Array;
 use crate::documents::{self, clean, ensure_parents, kind, make_room};
@@ -50,7 +50,12 @@ impl Group {
         make_room(&store, &path, overwrite, session.limits())?;
         ensure_parents(&store, &path, format, session.limits())?;
         let group = Self::from_metadata(session, store, &path, GroupMetadata::new(format, attributes))?;
-        group.save(&group.metadata(), overwrite)?;
+        let documents = documents::of_group(&group.metadata(), &group.inner.prefix)?;
+        if overwrite {
+            documents::save_alone(&group.inner.store, &group.inner.prefix, &documents)?;
+        } else {
+            documents::save(&group.inner.store, &documents, false)?;
+        }
         Ok(group)
     }
 
@@ -148,7 +153,9 @@ impl Group {
         }
     }
 
-    /// Removes a member with everything below it; `false` where there is none. Not atomic: its metadata goes first.
+    /// Removes a member with everything below it; `false` where there is none. Not atomic: its metadata goes first, so
+    /// that appends and resizes of it end or are refused. A node that another writer makes at this path meanwhile may
+    /// be removed with it.
     pub fn delete(&self, path: &str) -> Result<bool> {
         let full = self.join(path);
         if full == self.inner.path {
@@ -203,11 +210,6 @@ impl Group {
         documents::save(&self.inner.store, &new, true)?;
         *self.inner.metadata.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(metadata);
         Ok(())
-    }
-
-    fn save(&self, metadata: &GroupMetadata, overwrite: bool) -> Result<()> {
-        let documents = documents::of_group(metadata, &self.inner.prefix)?;
-        documents::save(&self.inner.store, &documents, overwrite)
     }
 }
 
