@@ -78,6 +78,17 @@ class Array(ArrayCore):
         return tuple(self._codecs())
 
     @property
+    def config(self) -> dict[str, Any]:
+        """How this handle reads and writes, as in zarr-python: `order` and the switches of `open_array`."""
+        _, empty, missing = self._options
+        return {"order": "C", "write_empty_chunks": empty, "read_missing_chunks": missing}
+
+    @property
+    def verify(self) -> Literal["first", "always"]:
+        """Whether checksums are verified at every read, or when a chunk is first read and after every write."""
+        return "always" if self._options[0] else "first"
+
+    @property
     def filters(self) -> tuple[dict[str, Any], ...]:
         """Array-to-array codecs of a chunk (of the inner chunk, where sharded)."""
         return split_chain(self._codecs())[0]
@@ -243,7 +254,7 @@ class Array(ArrayCore):
         return int(self.read())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_array_from_pickle, (type(self), self.store, self.path, self._documents()))
+        return (_array_from_pickle, (type(self), self.store, self.path, self._documents(), self._options))
 
     # The names zarr-python has for the ways to select.
 
@@ -296,7 +307,9 @@ def _wrong(name: str, expected: str, found: object) -> Exception:
     )
 
 
-def _array_from_pickle(cls: type[Array], store: Store, path: str, documents: list[bytes]) -> Array:
+def _array_from_pickle(
+    cls: type[Array], store: Store, path: str, documents: list[bytes], options: tuple[bool, bool, bool]
+) -> Array:
     """Rebuilds an array without touching the store."""
     node: Node = _native.array_from_documents(store, path, documents)
-    return cls(node, store)
+    return cls(node.configured(options), store)

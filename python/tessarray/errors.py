@@ -23,6 +23,7 @@ __all__ = [
     "InvalidKeyError",
     "InvalidTypeError",
     "MetadataError",
+    "MissingChunkError",
     "MissingPackageError",
     "NotFoundError",
     "PickleError",
@@ -81,6 +82,10 @@ class SelectionError(TessarrayError, IndexError):
 
 class NotFoundError(TessarrayError, FileNotFoundError, KeyError):
     """There is no array or group at the path."""
+
+
+class MissingChunkError(TessarrayError, FileNotFoundError, KeyError):
+    """A chunk is not stored, of an array that was opened with `config={"read_missing_chunks": False}`."""
 
 
 class WrongNodeError(TessarrayError, ValueError):

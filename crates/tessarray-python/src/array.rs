@@ -6,7 +6,7 @@
 use crate::errors::{OrRaise, invalid};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
-use crate::node::{PyNode, documents};
+use crate::node::{PlainOptions, PyNode, documents, plain_options};
 use crate::selection::{self, Request};
 use crate::{check, dtype, memory, recording, variable};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -345,6 +345,12 @@ impl PyArrayCore {
     fn _check<'py>(&self, py: Python<'py>, deep: bool) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let findings = py.detach(|| self.inner.check(deep)).or_raise(py)?;
         findings.iter().map(|finding| check::finding(py, finding)).collect()
+    }
+
+    /// How this handle reads and writes: `(always_verify, write_empty_chunks, read_missing_chunks)`.
+    #[getter]
+    fn _options(&self) -> PlainOptions {
+        plain_options(self.inner.session().options())
     }
 
     /// Chunk (or shard) objects in the grid.

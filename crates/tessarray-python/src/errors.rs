@@ -190,6 +190,9 @@ impl From<ArrayError> for Failure {
             ArrayError::ShardIndex { key, shard, .. } => {
                 Failure::new("CorruptError", message).text("key", key).coordinates("chunk", shard)
             }
+            ArrayError::MissingChunk { key, chunk, .. } => {
+                Failure::new("MissingChunkError", message).text("key", key).coordinates("chunk", chunk)
+            }
             ArrayError::Store(error) => error.into(),
             ArrayError::Key(error) => error.into(),
             ArrayError::Unstable { key } => Failure::new("ConflictError", message).text("key", key),

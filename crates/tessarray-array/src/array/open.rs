@@ -4,6 +4,7 @@ use super::{Array, Inner, State};
 use crate::documents::{self, clean, ensure_parents, kind, make_room};
 use crate::error::{ArrayError, Result};
 use crate::layout::Layout;
+use crate::options::Options;
 use crate::session::Session;
 use crate::spec::ArraySpec;
 use serde_json::{Map, Value};
@@ -83,6 +84,14 @@ impl Array {
         let state = RwLock::new(State { metadata: Arc::new(metadata), layout: Arc::new(layout) });
         let (session, id) = (session.clone(), session.next_id());
         Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state }) })
+    }
+
+    /// Another handle of the array, whose reads and writes follow these options. Touches no store.
+    pub fn with_options(&self, options: Options) -> Self {
+        let Inner { session, store, path, prefix, .. } = &*self.inner;
+        let (session, id) = (session.with_options(options), session.next_id());
+        let (store, path, prefix) = (store.clone(), path.clone(), prefix.clone());
+        Self { inner: Arc::new(Inner { session, store, path, prefix, id, state: RwLock::new(self.state()) }) }
     }
 
     /// A handle for an array at another path of another store that is like this one in all but its shape and attributes.

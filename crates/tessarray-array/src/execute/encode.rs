@@ -300,7 +300,8 @@ impl<'a> ObjectEncoder<'a> {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> tessarray_codec::Result<bool> {
-        if is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
+        let stored = self.target.session.options().write_empty_chunks;
+        if !stored && is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
             return Ok(false);
         }
         self.leaf.encode(chunk, self.arena, scratch, out)?;

@@ -8,6 +8,7 @@ pub use consolidate::{check_store, repair_store};
 use crate::array::Array;
 use crate::documents::{self, clean, ensure_parents, kind, make_room};
 use crate::error::{ArrayError, Result};
+use crate::options::Options;
 use crate::session::Session;
 use crate::spec::ArraySpec;
 use serde_json::{Map, Value};
@@ -115,6 +116,14 @@ impl Group {
     /// What its metadata said when it was opened, refreshed or changed through this handle.
     pub fn metadata(&self) -> Arc<GroupMetadata> {
         self.inner.metadata.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another handle of the group, whose members' reads and writes follow these options. Touches no store.
+    pub fn with_options(&self, options: Options) -> Self {
+        let Inner { session, store, path, prefix, .. } = &*self.inner;
+        let (session, metadata) = (session.with_options(options), RwLock::new(self.metadata()));
+        let (store, path, prefix) = (store.clone(), path.clone(), prefix.clone());
+        Self { inner: Arc::new(Inner { session, store, path, prefix, metadata }) }
     }
 
     /// The path of a member, from the store's root.
