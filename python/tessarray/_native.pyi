@@ -231,6 +231,14 @@ class ArrayAppender:
         before, where something did, and takes nothing then; the next call tries to store those again.
         """
 
+    @property
+    def taken(self) -> int:
+        """Rows that were taken in all."""
+
+    @property
+    def pending(self) -> int:
+        """Rows that were taken and are not stored yet."""
+
     def flush(self) -> None:
         """Store everything that was taken; readers see it when this returns. Where it fails, everything is kept.
 

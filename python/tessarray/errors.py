@@ -26,6 +26,7 @@ __all__ = [
     "MissingChunkError",
     "MissingPackageError",
     "NotFoundError",
+    "OutOfMemoryError",
     "PickleError",
     "ReadOnlyError",
     "SelectionError",
@@ -139,6 +140,10 @@ class InvalidTypeError(TessarrayError, TypeError):
 
 class PickleError(TessarrayError, TypeError):
     """The object lives in this process only and cannot be pickled."""
+
+
+class OutOfMemoryError(TessarrayError, MemoryError):
+    """Memory for a buffer cannot be had; nothing was changed by what needed it."""
 
 
 class MissingPackageError(TessarrayError, ImportError):

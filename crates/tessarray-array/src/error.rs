@@ -52,6 +52,9 @@ pub enum ArrayError {
         "{store}: {key}: chunk {chunk:?} is not stored, and missing chunks are not to be read as the fill value"
     )]
     MissingChunk { store: String, key: String, chunk: Vec<u64> },
+    /// Memory for this many bytes cannot be had.
+    #[error("{what}: there is no memory for {bytes} bytes")]
+    Memory { what: &'static str, bytes: u64 },
     /// The store refused or failed.
     #[error(transparent)]
     Store(StoreError),

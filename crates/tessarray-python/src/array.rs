@@ -3,7 +3,7 @@
 //! Every call of the engine is made with the interpreter lock released. No lock of this crate is held while the
 //! interpreter's is taken.
 
-use crate::errors::{OrRaise, invalid};
+use crate::errors::{Failure, OrRaise, invalid};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
 use crate::node::{PlainOptions, PyNode, documents, plain_options};
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, DataType, Dims, Format, InputView, Member, VarItem};
+use tessarray::{Arena, Array, ArrayError, DataType, Dims, Format, InputView, Member, VarItem};
 
 /// The engine's side of an array.
 #[pyclass(name = "ArrayCore", module = "tessarray._native", subclass, frozen)]
@@ -41,6 +41,14 @@ impl PyArrayCore {
         if self.data_type.is_variable() {
             return self.read_variable(py, request);
         }
+        let bytes = request.shape.iter().fold(u128::from(self.data_type.size() as u64), |product, &n| {
+            product.saturating_mul(u128::from(n))
+        });
+        if bytes > isize::MAX as u128 {
+            let message =
+                format!("a selection of shape {:?}: {bytes} bytes are more than any memory", request.shape);
+            return Err(Failure::new("OutOfMemoryError", message).raise(py));
+        }
         let out = memory::empty(py, self.descr(py)?, &request.shape)?;
         self.read_into(py, request, &out)?;
         Ok(out)
@@ -56,7 +64,12 @@ impl PyArrayCore {
 
     fn read_variable<'py>(&self, py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyUntypedArray>> {
         let elements = request.shape.iter().product::<u64>();
-        let mut items = vec![0; usize::try_from(elements)?.saturating_mul(VarItem::SIZE)];
+        let what = "selection";
+        let bytes = elements.saturating_mul(VarItem::SIZE as u64);
+        let mut items = Vec::new();
+        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+        items.try_reserve_exact(len).map_err(|_| ArrayError::Memory { what, bytes }).or_raise(py)?;
+        items.resize(len, 0);
         let arena = Arena::new();
         let shape = request.selection.shape();
         recording::noted(py, Op::Read, &self.inner, request, || {
@@ -105,7 +118,16 @@ impl PyArrayCore {
         if self.data_type.is_variable() {
             return variable::from_python(value, &self.data_type, arena);
         }
-        memory::as_array(value, self.descr(py)?)
+        memory::as_array(&self.unmasked(value)?, self.descr(py)?)
+    }
+
+    /// Masked elements of a masked array become the array's fill value.
+    pub fn unmasked<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = value.py();
+        memory::filled(value, || {
+            let bytes = PyBytes::new(py, &self.inner.metadata().fill_value);
+            py.import("numpy")?.call_method1("frombuffer", (bytes, self.descr(py)?))?.get_item(0)
+        })
     }
 
     /// The number of an axis that may be counted from the end.

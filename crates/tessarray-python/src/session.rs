@@ -4,7 +4,7 @@ use crate::codec;
 use crate::errors::invalid;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use tessarray::{Options, Session};
+use tessarray::{Options, Session, THREADS_VARIABLE};
 
 /// Worker threads, registered codecs and caches. Cheap to make: the threads start at the first call that needs them.
 #[pyclass(name = "Session", module = "tessarray._native", frozen)]
@@ -32,6 +32,16 @@ impl PySession {
         };
         if threads == Some(0) {
             return Err(invalid(py, "threads: expected at least 1, found 0"));
+        }
+        if threads.is_none()
+            && let Ok(text) = std::env::var(THREADS_VARIABLE)
+            && !text.trim().is_empty()
+            && text.trim().parse::<usize>().is_err()
+        {
+            let message =
+                format!("{THREADS_VARIABLE}: expected a number of threads, found {text:?}: it is ignored");
+            let message = std::ffi::CString::new(message)?;
+            PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyUserWarning>(), &message, 1)?;
         }
         let builder = Session::builder();
         let builder = match threads {

@@ -40,6 +40,8 @@ struct State {
     begin: u64,
     /// Whether the thread is storing a layer.
     busy: bool,
+    /// Rows of that layer.
+    storing: u64,
     /// Whether the first layer in the queue could not be stored.
     stalled: bool,
     /// Why, until somebody was told.
@@ -59,6 +61,7 @@ impl Queue {
             pace: Pace::default(),
             begin,
             busy: false,
+            storing: 0,
             stalled: false,
             failure: None,
             ended: false,
@@ -73,8 +76,8 @@ impl Queue {
     }
 
     /// A new layer, whose pages nobody has touched.
-    fn layer(&self, begin: u64) -> Layer {
-        Layer::new(Memory::new(&self.frames), begin)
+    fn layer(&self, begin: u64) -> Result<Layer> {
+        Ok(Layer::new(Memory::new(&self.frames)?, begin))
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -99,8 +102,12 @@ impl Queue {
     }
 
     /// A layer with room, for up to `rows`. Waits where there may be no more layers; not once storing has failed, as the
-    /// call that is under way was promised to take all of its rows.
-    pub(super) fn room(&self, rows: u64) -> Layer {
+    /// call that is under way was promised to take all of its rows. Where there is no memory for another layer, those that
+    /// there are have to do.
+    ///
+    /// # Errors
+    /// [`ArrayError::Memory`] where there is none for a layer, and none that will be free.
+    pub(super) fn room(&self, rows: u64) -> Result<Layer> {
         let mut state = self.lock();
         let layer = loop {
             if let Some(layer) = state.filling.take() {
@@ -115,15 +122,22 @@ impl Queue {
             }
             let forced = state.stalled || state.ended;
             if forced || state.layers < self.most {
-                state.layers += 1;
-                self.changed.notify_all();
-                break self.layer(state.begin);
+                match self.layer(state.begin) {
+                    Ok(layer) => {
+                        state.layers += 1;
+                        self.changed.notify_all();
+                        break layer;
+                    }
+                    Err(error) if forced || !(state.busy || !state.full.is_empty()) => return Err(error),
+                    // One that is stored will be free.
+                    Err(_) => {}
+                }
             }
             self.gate.wait();
             state = self.wait(state);
         };
         self.keep_pace(state, rows, layer.left(&self.frames));
-        layer
+        Ok(layer)
     }
 
     /// Where only one layer has room, which holds `left` rows more: waits for their share of the time that the next
@@ -179,6 +193,13 @@ impl Queue {
         state.failure.take().map_or(Ok(()), Err)
     }
 
+    /// Rows that were taken and are not stored yet; those of an `append` that is under way are counted when it ends.
+    pub(super) fn pending(&self) -> u64 {
+        let state = self.lock();
+        let gathered = state.filling.iter().chain(&state.full).map(|layer| layer.filled).sum::<u64>();
+        gathered + state.storing
+    }
+
     /// No more is taken. The thread stores what is full, and ends.
     pub(super) fn end(&self) {
         self.lock().ended = true;
@@ -200,6 +221,12 @@ impl Queue {
             drop(state);
             let memory = Memory::new(&self.frames);
             state = self.lock();
+            // Whoever needs a layer asks again, and is told.
+            let Ok(memory) = memory else {
+                state.layers -= 1;
+                self.changed.notify_all();
+                break;
+            };
             state.spare.push(Layer::new(memory.clone(), 0));
             drop(state);
             self.changed.notify_all();
@@ -226,12 +253,14 @@ impl Queue {
                 state = self.wait(state);
             };
             state.busy = true;
+            state.storing = layer.filled;
             drop(state);
             while !self.gate.passes(0) {}
             self.lock().pace.begin(layer.filled);
             let stored = layer.store(&self.session, &self.array, &self.frames);
             let mut state = self.lock();
             state.busy = false;
+            state.storing = 0;
             state.pace.end(stored.is_ok());
             match stored {
                 Ok(()) => {

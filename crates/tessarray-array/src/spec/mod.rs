@@ -51,7 +51,7 @@ pub struct ArraySpec {
     pub serializer: CodecChoice,
     /// Bytes-to-bytes codecs; `Auto` is blosc(lz4, level 5, byte shuffle by element size) and crc32c.
     pub compressors: CodecChoice,
-    /// In its Zarr JSON form; `None` is the data type's zero.
+    /// In its Zarr JSON form; `None` is the data type's zero; not-a-time for dates and durations.
     pub fill_value: Option<Value>,
     /// `true`: chunks are stored in Fortran order.
     pub fortran_order: bool,
