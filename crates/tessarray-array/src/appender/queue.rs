@@ -128,7 +128,7 @@ impl Queue {
                         self.changed.notify_all();
                         break layer;
                     }
-                    Err(error) if forced || !(state.busy || !state.full.is_empty()) => return Err(error),
+                    Err(error) if forced || (!state.busy && state.full.is_empty()) => return Err(error),
                     // One that is stored will be free.
                     Err(_) => {}
                 }
