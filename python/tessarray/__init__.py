@@ -15,7 +15,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tessarray import codecs, errors, stores
-from tessarray._native import ArrayAppender, ChunkStream, __version__
+from tessarray._native import ChunkStream, __version__
+from tessarray.array_appender import ArrayAppender
 from tessarray.arrays import Array
 from tessarray.creation import create, create_array, create_group
 from tessarray.errors import TessarrayError

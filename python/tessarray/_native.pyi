@@ -32,12 +32,16 @@ class Session:
     """Worker threads, registered codecs and caches that calls share.
 
     threads: workers; as `TESSARRAY_THREADS` says or one a core where left out. They start when first needed, and
-    again in a forked process.
+    again in a forked process. verify: `"always"` if every read of arrays that are opened with this session, those of
+    packs and collections included, verifies the checksums of the chunks that it touches; `"first"` if a chunk of 16 KiB
+    or more is verified when a handle first reads it, and again after every write of it.
     """
 
-    def __new__(cls, threads: int | None = None) -> Self: ...
+    def __new__(cls, threads: int | None = None, *, verify: Literal["first", "always"] = "first") -> Self: ...
     @property
     def threads(self) -> int: ...
+    @property
+    def verify(self) -> Literal["first", "always"]: ...
     def codecs(self) -> list[str]: ...
     def register_codec(self, name: str, cls: Any) -> None: ...
 
@@ -206,6 +210,10 @@ class Node:
     def is_array(self) -> bool: ...
     @property
     def path(self) -> str: ...
+    @property
+    def options(self) -> tuple[bool, bool, bool]:
+        """Whether every read verifies, empty chunks are stored, missing chunks are read."""
+    def configured(self, options: tuple[bool, bool, bool]) -> Node: ...
 
 @final
 class Indexer:
@@ -228,6 +236,14 @@ class ArrayAppender:
         Waits only where `max_bytes` are gathered and not yet stored. Raises what went wrong with frames that were taken
         before, where something did, and takes nothing then; the next call tries to store those again.
         """
+
+    @property
+    def taken(self) -> int:
+        """Rows that were taken in all."""
+
+    @property
+    def pending(self) -> int:
+        """Rows that were taken and are not stored yet."""
 
     def flush(self) -> None:
         """Store everything that was taken; readers see it when this returns. Where it fails, everything is kept.
@@ -364,6 +380,8 @@ class ArrayCore:
     def _codecs(self) -> list[dict[str, Any]]: ...
     def _documents(self) -> list[bytes]: ...
     def _check(self, deep: bool) -> list[FindingFields]: ...
+    @property
+    def _options(self) -> tuple[bool, bool, bool]: ...
 
 class PackCore:
     """The engine's side of a pack; see `tessarray.Pack`."""
@@ -449,6 +467,9 @@ class GroupCore:
     ) -> Node: ...
     def _create_array(self, path: str, arguments: Mapping[str, Any], overwrite: bool) -> Node: ...
     def _delete(self, path: str) -> bool: ...
+    def _node(self) -> Node: ...
+    @property
+    def _options(self) -> tuple[bool, bool, bool]: ...
 
 def create_array(
     store: Store, path: str, arguments: Mapping[str, Any], overwrite: bool, session: Session | None = None
@@ -469,6 +490,9 @@ def chunk_stream(
     array: ArrayCore, selection: Any, ordered: bool, prefetch: int | None, by_shard: bool
 ) -> ChunkStream: ...
 def check_store(
+    store: Store, path: str, deep: bool, session: Session | None = None
+) -> list[FindingFields]: ...
+def repair_store(
     store: Store, path: str, deep: bool, session: Session | None = None
 ) -> list[FindingFields]: ...
 def codecs_from_text(text: str) -> list[dict[str, Any]]: ...

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tessarray.arrays import Array
 from tessarray.durations import seconds
 from tessarray.errors import InvalidArgumentError, UnknownOutcomeError, WrongNodeError
+from tessarray.unclosed import Unclosed
 
 if TYPE_CHECKING:
     from tessarray.packs import Pack
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Appender"]
 
 
-class Appender:
+class Appender(Unclosed):
     """Gathers small records and commits them together. Made by `Pack.appender`, for a `with` block.
 
     A record is a slab along the axis, or one element of it without the axis; of several arrays, a mapping from their
@@ -70,6 +71,7 @@ class Appender:
         else:
             self._interval = seconds(flush, "flush")
         self._like: dict[str, tuple[tuple[int, ...], np.dtype[Any], int]] = {}
+        self._fill: dict[str, Any] = {}
         for name in self._names:
             array = pack[name]
             if not isinstance(array, Array):
@@ -77,17 +79,19 @@ class Appender:
             if not -array.ndim <= axis < array.ndim:
                 raise InvalidArgumentError(f"axis: {name!r} has {array.ndim} dimensions, found axis {axis}")
             self._like[name] = (array.shape, array.dtype, axis % array.ndim)
+            self._fill[name] = array.fill_value
         self._lock = threading.Condition()
         # Held while a commit is under way, so that records keep their order.
         self._committing = threading.Lock()
         self._records: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in self._names}
         self._rows = 0
         self._bytes = 0
-        self._closed = False
+        self._ended = False
         # Why the last commit failed; its records are among those gathered, unless it ended the appender.
         self._failure: BaseException | None = None
         self.version: int | None = None
         self._thread: threading.Thread | None = None
+        self._watch()
         if self._interval is not None:
             self._thread = threading.Thread(target=self._run, name="tessarray-appender", daemon=True)
             self._thread.start()
@@ -110,7 +114,7 @@ class Appender:
         with self._lock:
             if self._failure is not None:
                 raise self._failure
-            if self._closed:
+            if self._ended:
                 raise InvalidArgumentError("append: the appender is closed")
             for name, slab in record.items():
                 self._records[name].append(slab)
@@ -126,6 +130,8 @@ class Appender:
     def _slab(self, name: str, values: Any) -> np.ndarray[Any, Any]:
         """A copy, with the axis."""
         shape, dtype, axis = self._like[name]
+        if isinstance(values, np.ma.MaskedArray):
+            values = values.filled(self._fill[name])
         slab = np.array(values, dtype=dtype)
         if slab.ndim == len(shape) - 1:
             slab = np.expand_dims(slab, axis)
@@ -173,8 +179,8 @@ class Appender:
     def _run(self) -> None:
         while True:
             with self._lock:
-                self._lock.wait_for(lambda: self._closed, timeout=self._interval)
-                if self._closed:
+                self._lock.wait_for(lambda: self._ended, timeout=self._interval)
+                if self._ended:
                     return
             # The next `append`, `flush` or `close` raises what went wrong.
             with contextlib.suppress(Exception):
@@ -185,11 +191,12 @@ class Appender:
     def close(self) -> None:
         """Commit what is gathered, and take no more. Where the commit fails, `close` or `flush` may be called again."""
         with self._lock:
-            self._closed = True
+            self._ended = True
             self._lock.notify_all()
         if self._thread is not None:
             self._thread.join()
         self.flush()
+        self._closed = True
 
     def __enter__(self) -> Self:
         return self

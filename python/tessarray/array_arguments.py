@@ -89,6 +89,8 @@ def _shape(value: Any, place: str) -> tuple[int, ...]:
         ) from None
     if any(n < 0 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths of 0 and more, found {lengths}")
+    if any(n >= 1 << 63 for n in lengths):
+        raise InvalidArgumentError(f"{place}: expected lengths below 2^63, found {lengths}")
     return lengths
 
 

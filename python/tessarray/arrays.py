@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping
 from itertools import repeat
 from typing import Any, Literal
@@ -10,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tessarray import _native
-from tessarray._native import ArrayAppender, ArrayCore, ChunkStream, Node, Store
+from tessarray._native import ArrayCore, ChunkStream, Node, Store
+from tessarray.array_appender import ArrayAppender
 from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
 from tessarray.dtypes import element
+from tessarray.durations import seconds
 from tessarray.findings import Finding
 from tessarray.summary import Info, codec_text, lengths_text, size_text
 
@@ -77,6 +80,17 @@ class Array(ArrayCore):
     def codecs(self) -> tuple[dict[str, Any], ...]:
         """The whole codec chain as Zarr v3 JSON; that of a v2 array is translated."""
         return tuple(self._codecs())
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """How this handle reads and writes, as in zarr-python: `order` and the switches of `open_array`."""
+        _, empty, missing = self._options
+        return {"order": "C", "write_empty_chunks": empty, "read_missing_chunks": missing}
+
+    @property
+    def verify(self) -> Literal["first", "always"]:
+        """Whether checksums are verified at every read, or when a chunk is first read and after every write."""
+        return "always" if self._options[0] else "first"
 
     @property
     def filters(self) -> tuple[dict[str, Any], ...]:
@@ -153,13 +167,23 @@ class Array(ArrayCore):
             raise _wrong("by", "'shard' or 'chunk'", by)
         return _native.chunk_stream(self, selection, ordered, prefetch, by == "shard")
 
-    def appender(self, axis: int = 0, *, max_bytes: int = 1 << 28) -> ArrayAppender:
+    def appender(
+        self,
+        axis: int = 0,
+        *,
+        max_bytes: int = 1 << 28,
+        flush: str | float | datetime.timedelta | None = None,
+    ) -> ArrayAppender:
         """A streaming writer: takes single frames, and appends them in whole rows of chunks, in the background.
 
         Frames are gathered until a row of chunks (of shards, where there are any) along `axis` is full; then it is
         encoded by the worker threads and appended as `append` does, data first and metadata last, while further frames
         are taken. Readers see frames when their row is full, after `flush`, or when the appender is closed, at the end
-        of a `with` block. What is gathered is lost if the process dies before that; everything else is kept.
+        of a `with` block. What is gathered is lost if the process is killed before that; everything else is kept. One
+        that nobody closed is closed, with a `ResourceWarning`, when it is collected or the interpreter ends.
+
+        With `flush` (`"1s"`, seconds, a `timedelta`), what is gathered is stored at this interval, too: readers, and a
+        process that is killed, are at most so far behind. Chunks that are not full by then are written again.
 
         At most `max_bytes` are gathered (256 MiB, and no less than two rows of inner chunks); near that, `append`
         keeps to the pace of the writer. Errors of the writer are raised by the next call, and nothing that was taken
@@ -173,7 +197,10 @@ class Array(ArrayCore):
         >>> a.shape, a[24].tolist()
         ((25, 4), [24, 24, 24, 24])
         """
-        return ArrayAppender(self, axis, max_bytes)
+        interval = None if flush is None else seconds(flush, "flush")
+        if interval == 0:
+            raise _wrong("flush", "a length of time above 0", flush)
+        return ArrayAppender(self, axis, max_bytes, interval)
 
     def check(self, deep: bool = False) -> list[Finding]:
         """Look for damage in the array's chunks; `deep` decodes each of them."""
@@ -257,7 +284,7 @@ class Array(ArrayCore):
         return int(self.read())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_array_from_pickle, (type(self), self.store, self.path, self._documents()))
+        return (_array_from_pickle, (type(self), self.store, self.path, self._documents(), self._options))
 
     # The names zarr-python has for the ways to select.
 
@@ -310,7 +337,9 @@ def _wrong(name: str, expected: str, found: object) -> Exception:
     )
 
 
-def _array_from_pickle(cls: type[Array], store: Store, path: str, documents: list[bytes]) -> Array:
+def _array_from_pickle(
+    cls: type[Array], store: Store, path: str, documents: list[bytes], options: tuple[bool, bool, bool]
+) -> Array:
     """Rebuilds an array without touching the store."""
     node: Node = _native.array_from_documents(store, path, documents)
-    return cls(node, store)
+    return cls(node.configured(options), store)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tessarray import _native
 from tessarray.array_arguments import array_arguments
 from tessarray.arrays import Array
+from tessarray.configuring import Verify, configure
 from tessarray.groups import Group
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, store_of
@@ -38,6 +39,9 @@ def create_array(
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     data: npt.ArrayLike | None = None,
+    verify: Verify | None = None,
+    config: Mapping[str, Any] | None = None,
+    write_empty_chunks: bool | None = None,
     session: Session | None = None,
 ) -> Array:
     """Create an array, and write `data` to it where they are given.
@@ -55,6 +59,7 @@ def create_array(
     adds nothing. fill_value: of elements not written; zero where left out. order: `"F"` stores chunks in Fortran
     order. zarr_format: 3 or 2. chunk_key_encoding: `{"name": "default" | "v2", "separator": "/" | "."}`.
     overwrite: replaces what is there, otherwise that is an `ExistsError`.
+    verify, config, write_empty_chunks: of the handle that is returned, as in `open_array`.
 
     Costs one metadata object. The array exists for other processes before `data` are written.
 
@@ -85,7 +90,7 @@ def create_array(
     )
     opened = store_of(store, "a", storage_options)
     node = _native.create_array(opened, (name or "").strip("/"), plain, overwrite, session)
-    array = Array(node, opened)
+    array = Array(configure(node, verify, config, write_empty_chunks), opened)
     if values is not None:
         array[...] = values
     return array

@@ -23,8 +23,10 @@ __all__ = [
     "InvalidKeyError",
     "InvalidTypeError",
     "MetadataError",
+    "MissingChunkError",
     "MissingPackageError",
     "NotFoundError",
+    "OutOfMemoryError",
     "PickleError",
     "ReadOnlyError",
     "SelectionError",
@@ -83,6 +85,10 @@ class NotFoundError(TessarrayError, FileNotFoundError, KeyError):
     """There is no array or group at the path."""
 
 
+class MissingChunkError(TessarrayError, FileNotFoundError, KeyError):
+    """A chunk is not stored, of an array that was opened with `config={"read_missing_chunks": False}`."""
+
+
 class WrongNodeError(TessarrayError, ValueError):
     """There is a group where an array was expected, or an array where a group was."""
 
@@ -138,6 +144,10 @@ class InvalidTypeError(TessarrayError, TypeError):
 
 class PickleError(TessarrayError, TypeError):
     """The object lives in this process only and cannot be pickled."""
+
+
+class OutOfMemoryError(TessarrayError, MemoryError):
+    """Memory for a buffer cannot be had; nothing was changed by what needed it."""
 
 
 class MissingPackageError(TessarrayError, ImportError):

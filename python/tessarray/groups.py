@@ -13,6 +13,7 @@ from tessarray._native import GroupCore, Node, Store
 from tessarray.array_arguments import array_arguments
 from tessarray.arrays import Array
 from tessarray.attributes import Attributes
+from tessarray.configuring import Verify, configure
 from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError, WrongNodeError
 from tessarray.summary import Info, Tree
 
@@ -69,6 +70,10 @@ class Group(GroupCore, MutableMapping[str, Any]):
         """Whether changes are refused."""
         store: Store = self.store
         return store.read_only
+
+    def configured(self, verify: Verify | None = None, config: Mapping[str, Any] | None = None) -> Group:
+        """Another handle of the group, whose arrays are read and written so; see `tessarray.open_array`."""
+        return type(self)(configure(self._node(), verify, config), self.store)
 
     # The mapping.
 
@@ -135,8 +140,12 @@ class Group(GroupCore, MutableMapping[str, Any]):
     def create_array(self, name: str, *, overwrite: bool = False, **arguments: Any) -> Array:
         """Create an array; arguments are those of `tessarray.create_array`. Groups on the way are created too."""
         arguments.setdefault("zarr_format", self.zarr_format)
+        ours = {
+            key: arguments.pop(key) for key in ("verify", "config", "write_empty_chunks") if key in arguments
+        }
         plain, data = array_arguments(**arguments)
-        array = Array(self._create_array(_relative(name), plain, overwrite), self.store)
+        node = self._create_array(_relative(name), plain, overwrite)
+        array = Array(configure(node, **ours), self.store)
         if data is not None:
             array[...] = data
         return array
@@ -224,7 +233,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
         return self.info._repr_html_() + self.tree()._repr_html_()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_group_from_pickle, (type(self), self.store, self.path))
+        return (_group_from_pickle, (type(self), self.store, self.path, self._options))
 
 
 def _relative(path: str) -> str:
@@ -236,6 +245,6 @@ def node_of(node: Node, store: Store) -> Array | Group:
     return Array(node, store) if node.is_array else Group(node, store)
 
 
-def _group_from_pickle(cls: type[Group], store: Store, path: str) -> Group:
+def _group_from_pickle(cls: type[Group], store: Store, path: str, options: tuple[bool, bool, bool]) -> Group:
     """Opens the group again."""
-    return cls(_native.open_node(store, path, "group"), store)
+    return cls(_native.open_node(store, path, "group").configured(options), store)

@@ -99,7 +99,8 @@ def check(
     require_existing(store, "r")
     opened = store_of(store, "r")
     found = [Finding(**finding) for finding in _native.check_store(opened, path.strip("/"), deep, session)]
-    return found + _leftovers(opened, path) + _duplicates(opened, path)
+    left = opened.leftovers(path.strip("/")) if isinstance(opened, LocalStore) else []
+    return found + _leftovers(opened, left) + _duplicates(opened, path)
 
 
 def repair(
@@ -113,8 +114,12 @@ def repair(
     """Remove what killed writers left behind, and say what else is wrong. Without `apply`, only say it.
 
     Removed are the harmless findings of `check`: temporary files, and chunks outside an array's grid. Data are never
-    changed: a damaged chunk stays, and in the answer, for whoever can compute or copy it again. Writers that are at
-    work are left alone. Returns what was found (with `apply`: removed or, where it is damage, left).
+    changed: a damaged chunk stays, and in the answer, for whoever can compute or copy it again. Returns what was found
+    (with `apply`: removed or, where it is damage, left).
+
+    Writers may be at work, in other processes, too, if the store locks updates, as folders, packs and memory do: an
+    append is waited for, and the array's shape is read again while it is kept out. On other stores (an object
+    store by its mapping) appends from other processes must have ended, as `append` itself asks.
 
     >>> import numpy as np, tessarray
     >>> store = tessarray.MemoryStore()
@@ -125,24 +130,22 @@ def repair(
     """
     require_existing(store, "r+")
     opened: Store = store_of(store, "r+")
-    found = check(opened, path=path, deep=deep, session=session)
-    if apply:
-        for finding in found:
-            if finding.kind == "out-of-bounds":
-                opened.delete(finding.key)
-        if isinstance(opened, LocalStore):
-            opened.leftovers(path.strip("/"), remove=True)
-    return found
+    if not apply:
+        return check(opened, path=path, deep=deep, session=session)
+    at = path.strip("/")
+    found = [Finding(**finding) for finding in _native.repair_store(opened, at, deep, session)]
+    removed = opened.leftovers(at, remove=True) if isinstance(opened, LocalStore) else []
+    return found + _leftovers(opened, removed)
 
 
-def _leftovers(store: Store, path: str) -> list[Finding]:
+def _leftovers(store: Store, files: list[tuple[Path, int]]) -> list[Finding]:
     if not isinstance(store, LocalStore):
         return []
     root = Path(store.root)
     message = "temporary file of a writer that was killed or is at work; {} bytes"
     return [
-        Finding("leftover", Path(file).relative_to(root).as_posix(), None, message.format(size))
-        for file, size in store.leftovers(path.strip("/"))
+        Finding("leftover", file.relative_to(root).as_posix(), None, message.format(size))
+        for file, size in files
     ]
 
 

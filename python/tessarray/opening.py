@@ -17,6 +17,7 @@ from typing import Any, Literal
 from tessarray import _native
 from tessarray._native import Node, Store
 from tessarray.arrays import Array
+from tessarray.configuring import Verify, configure
 from tessarray.creation import create_array, create_group
 from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError
 from tessarray.groups import Group, node_of
@@ -53,6 +54,9 @@ def open_array(
     path: str | None = None,
     mode: Mode = "a",
     storage_options: Mapping[str, Any] | None = None,
+    verify: Verify | None = None,
+    config: Mapping[str, Any] | None = None,
+    write_empty_chunks: bool | None = None,
     session: Session | None = None,
     **arguments: Any,
 ) -> Array:
@@ -60,6 +64,13 @@ def open_array(
 
     A path whose array exists is opened as it is: `arguments` count only where one is created. The metadata are read
     once; `refresh` rereads them.
+
+    verify: `"always"` if every read is to verify the checksums of all chunks that it touches, whole; `"first"`, as
+    where it is left out, if a part of a large chunk that was verified before may be read alone (what that cannot see
+    is a change with no write: a bit that turns on the medium, or a writable memory map).
+    config: as in zarr-python: `{"read_missing_chunks": False}` makes a chunk (shard) that is not stored a
+    `MissingChunkError`, `{"write_empty_chunks": True}` (also an argument of its own) stores chunks that hold
+    nothing but the fill value. They are of this handle and its pickles, not of what is stored.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -71,7 +82,7 @@ def open_array(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, "array", session)
     if node is not None:
-        return Array(node, opened)
+        return Array(configure(node, verify, config, write_empty_chunks), opened)
     if arguments.get("shape") is None and arguments.get("data") is None:
         if mode == "a":
             raise NotFoundError(
@@ -79,6 +90,7 @@ def open_array(
             )
         raise InvalidTypeError(f"mode {mode!r} creates an array: expected shape and dtype, or data")
     overwrite = arguments.pop("overwrite", False) or mode == "w"
+    arguments |= {"verify": verify, "config": config, "write_empty_chunks": write_empty_chunks}
     return create_array(opened, name=at, overwrite=overwrite, session=session, **arguments)
 
 
@@ -90,9 +102,12 @@ def open_group(
     zarr_format: Literal[2, 3] | None = None,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    verify: Verify | None = None,
+    config: Mapping[str, Any] | None = None,
     session: Session | None = None,
 ) -> Group:
     """Open the group at a path, or create it in the modes that do. Consolidated metadata are used where present.
+    verify, config: for the arrays below, as in `open_array`.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -103,8 +118,8 @@ def open_group(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, "group", session)
     if node is not None:
-        return Group(node, opened)
-    return create_group(
+        return Group(configure(node, verify, config), opened)
+    group = create_group(
         opened,
         path=at,
         zarr_format=zarr_format or 3,
@@ -112,6 +127,7 @@ def open_group(
         overwrite=mode == "w",
         session=session,
     )
+    return group.configured(verify, config)
 
 
 def open(
@@ -120,13 +136,15 @@ def open(
     path: str | None = None,
     mode: Mode | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    verify: Verify | None = None,
+    config: Mapping[str, Any] | None = None,
     session: Session | None = None,
     **arguments: Any,
 ) -> Array | Group:
     """Open whatever is at a path, array or group.
 
     `mode` is `a` where left out, or `r` for a store that refuses changes. Where it creates something, that is an
-    array if a `shape` or `data` is among the `arguments`, else a group.
+    array if a `shape` or `data` is among the `arguments`, else a group. verify, config: as in `open_array`.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -140,7 +158,8 @@ def open(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, None, session)
     if node is not None:
-        return node_of(node, opened)
+        return node_of(configure(node, verify, config, arguments.get("write_empty_chunks")), opened)
+    arguments |= {"verify": verify, "config": config}
     if arguments.get("shape") is not None or arguments.get("data") is not None:
         return open_array(opened, path=at, mode="a" if mode == "a" else mode, session=session, **arguments)
     return open_group(opened, path=at, mode=mode, session=session, **arguments)

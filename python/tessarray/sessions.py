@@ -10,7 +10,7 @@ A call without `session=` uses one default session, with a thread a core or as `
 from __future__ import annotations
 
 import inspect
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from tessarray._native import Session, default_session
 
@@ -31,6 +31,11 @@ class UserCodec(Protocol):
     def decode(self, data: bytes, size: int | None, /) -> bytes:
         """The bytes of the chunk; exactly `size` of them where it is not `None`. May leave `size` out."""
         ...
+
+
+def _session(threads: int | None, verify: Literal["first", "always"]) -> Session:
+    """For unpickling."""
+    return Session(threads, verify=verify)
 
 
 def takes_size(codec: Any) -> bool:

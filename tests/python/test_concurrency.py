@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -12,6 +13,7 @@ import pytest
 import workers
 
 import tessarray
+from tessarray.errors import ConflictError
 
 SPAWN = multiprocessing.get_context("spawn")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
@@ -215,3 +217,57 @@ def test_an_array_can_be_pickled_to_a_pool_of_processes(tmp_path):
 def row_sum(job) -> int:
     array, row = job
     return int(array[row].sum())
+
+
+def rows_beside(path, worker, hows, count, tidy) -> np.ndarray:
+    """The first column of rows that processes append, each its own numbers, while `tidy` is called again and again."""
+    barrier = SPAWN.Barrier(len(hows) + 1)
+    jobs = [(path, 1 + number * count, count, how, barrier) for number, how in enumerate(hows)]
+    processes = [SPAWN.Process(target=worker, args=arguments, daemon=True) for arguments in jobs]
+    for process in processes:
+        process.start()
+    barrier.wait(60)
+    while any(process.is_alive() for process in processes):
+        tidy()
+    assert [process.exitcode for process in processes] == [0] * len(processes)
+    tidy()
+    return tessarray.open_array(path, path="a", mode="r")[...]
+
+
+def lost_of(found, count) -> int:
+    """How many of the numbers from 1 to `count` have no whole row."""
+    assert len(found) == count
+    return len(set(range(1, count + 1)) - set(found[(found == found[:, :1]).all(axis=1), 0].tolist()))
+
+
+@pytest.mark.parametrize("shards", [None, (6, 2)], ids=["chunks", "shards"])
+def test_repairs_beside_appends_of_other_processes_lose_no_row(tmp_path, shards):
+    tessarray.create_array(tmp_path, name="a", shape=(0, 2), chunks=(2, 2), shards=shards, dtype="int64")
+
+    def tidy() -> None:
+        found = tessarray.repair(tmp_path, apply=True, deep=True)
+        assert {finding.kind for finding in found} <= {"out-of-bounds", "leftover"}, found
+
+    count = int(120 * float(os.environ.get("TESSARRAY_TEST_SCALE", "1")))
+    hows = ["append", "appender", "append"]
+    found = rows_beside(str(tmp_path), workers.append_rows, hows, count, tidy)
+    assert lost_of(found, len(hows) * count) == 0
+
+
+@pytest.mark.parametrize("hows", [["transaction", "appender"], ["path", "path"]], ids=["commits", "path"])
+def test_compaction_and_expiry_beside_writers_of_a_pack_lose_no_row(tmp_path, hows):
+    path = str(tmp_path / "p.pack")
+    pack = tessarray.create_pack(path)
+    with pack.transaction("make") as tx:
+        tx.create_array("a", shape=(0, 2), chunks=(2, 2), dtype="int64")
+
+    def tidy() -> None:
+        own = tessarray.open_pack(path)
+        with contextlib.suppress(ConflictError):
+            own.compact()
+        own.expire(keep=3, retention="10s")
+        assert own.check(deep=True) == []
+
+    count = int(20 * float(os.environ.get("TESSARRAY_TEST_SCALE", "1")))
+    found = rows_beside(path, workers.append_to_pack, hows, count, tidy)
+    assert lost_of(found, len(hows) * count) == 0

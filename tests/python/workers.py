@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import tessarray
+from tessarray.errors import ConflictError
 
 
 def write_own_chunks(path: str, worker: int, rounds: int, barrier: Any) -> None:
@@ -114,3 +115,42 @@ def overwrite_with_a_full_disk(path: str, limit: int, pipe: Connection) -> None:
 
 def read_sum(path: str, pipe: Connection) -> None:
     pipe.send((os.getpid(), int(tessarray.open_array(path, mode="r")[...].sum())))
+
+
+def append_rows(path: str, first: int, count: int, how: str, barrier: Any) -> None:
+    """Append the numbers from `first`, one row of two each, by calls of their own or by an appender."""
+    barrier.wait(60)
+    array = tessarray.open_array(path, path="a", mode="r+")
+    rows = np.repeat(np.arange(first, first + count, dtype="int64"), 2).reshape(count, 2)
+    if how == "append":
+        for row in rows:
+            array.append(row[np.newaxis], axis=0)
+    else:
+        with array.appender(axis=0, max_bytes=128) as appender:
+            for row in rows:
+                appender.append(row)
+
+
+def append_to_pack(path: str, first: int, count: int, how: str, barrier: Any) -> None:
+    """The same to the array `a` of a pack: in transactions, by path, or by a pack's appender."""
+    barrier.wait(60)
+    rows = np.repeat(np.arange(first, first + count, dtype="int64"), 2).reshape(count, 1, 2)
+    if how == "path":
+        array = tessarray.open_array(path, path="a", mode="r+")
+        for row in rows:
+            array.append(row, axis=0)
+        return
+    pack = tessarray.open_pack(path)
+    if how == "appender":
+        with pack.appender("a", flush=5) as appender:
+            for row in rows:
+                appender.append(row)
+        return
+    for row in rows:
+        while True:
+            try:
+                with pack.transaction("rows") as tx:
+                    tx["a"].append(row, axis=0)
+                break
+            except ConflictError:
+                pass

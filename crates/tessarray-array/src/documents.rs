@@ -3,7 +3,7 @@
 use crate::error::{ArrayError, Result};
 use std::sync::Arc;
 use tessarray_meta::{ArrayMetadata, Format, GroupMetadata, Limits, MetaError, Node};
-use tessarray_store::{Key, Prefix, PutMode, Store};
+use tessarray_store::{Key, Prefix, PutMode, Store, Update};
 
 /// The v3 document of any node.
 pub(crate) const V3: &str = "zarr.json";
@@ -71,6 +71,36 @@ pub(crate) fn save(store: &Arc<dyn Store>, documents: &[(Key, Vec<u8>)], overwri
     for (i, (key, document)) in documents.iter().enumerate() {
         let mode = if i == last && !overwrite { PutMode::Create } else { PutMode::Overwrite };
         store.put(key, &[document], mode)?;
+    }
+    Ok(())
+}
+
+/// Puts the documents of a node that replaces whatever was at its prefix, after [`make_room`].
+///
+/// Others may have written below the prefix since it was emptied: chunks of the array that was there, or of one that
+/// another creator made. They would be taken for this node's. So they are deleted while the key that makes it a node is
+/// locked and holds nothing; a document that another creator put there goes first.
+pub(crate) fn save_alone(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    documents: &[(Key, Vec<u8>)],
+) -> Result<()> {
+    let Some(((last, document), others)) = documents.split_last() else { return Ok(()) };
+    let mut done = false;
+    while !done {
+        store.update(last, true, &mut |current| {
+            done = current.is_none();
+            if !done {
+                return Ok(Update::Delete);
+            }
+            for (key, _) in store.list(prefix)? {
+                store.delete(&key)?;
+            }
+            for (key, document) in others {
+                store.put(key, &[document], PutMode::Overwrite)?;
+            }
+            Ok(Update::Put(vec![document]))
+        })?;
     }
     Ok(())
 }

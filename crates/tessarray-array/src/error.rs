@@ -47,6 +47,14 @@ pub enum ArrayError {
     /// A shard's index is torn or lies.
     #[error("{key}: shard {shard:?}: index: {reason}")]
     ShardIndex { key: String, shard: Vec<u64>, reason: String },
+    /// A chunk (or shard) is not stored, and the session's options say that this is no fill.
+    #[error(
+        "{store}: {key}: chunk {chunk:?} is not stored, and missing chunks are not to be read as the fill value"
+    )]
+    MissingChunk { store: String, key: String, chunk: Vec<u64> },
+    /// Memory for this many bytes cannot be had.
+    #[error("{what}: there is no memory for {bytes} bytes")]
+    Memory { what: &'static str, bytes: u64 },
     /// The store refused or failed.
     #[error(transparent)]
     Store(StoreError),

@@ -5,6 +5,7 @@ use crate::cache::IndexCache;
 use crate::crew;
 use crate::error::{ArrayError, Result};
 use crate::gate::Gate;
+use crate::options::Options;
 use crate::verified::VerifiedChunks;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
@@ -25,6 +26,7 @@ pub struct Session {
     shared: Arc<Shared>,
     /// Before the workers.
     gate: Option<Arc<Gate>>,
+    options: Options,
 }
 
 struct Shared {
@@ -104,7 +106,17 @@ impl Session {
 
     /// The same session, whose workers pass a gate before each job.
     pub(crate) fn behind(&self, gate: Arc<Gate>) -> Self {
-        Self { shared: Arc::clone(&self.shared), gate: Some(gate) }
+        Self { shared: Arc::clone(&self.shared), gate: Some(gate), options: self.options }
+    }
+
+    /// The same workers, codecs and caches, with other options for what is created and opened with it.
+    pub fn with_options(&self, options: Options) -> Self {
+        Self { options, ..self.clone() }
+    }
+
+    /// How arrays that are opened with it are read and written.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Settings for a session.
@@ -265,6 +277,7 @@ impl SessionBuilder {
                 ids: AtomicU64::new(0),
             }),
             gate: None,
+            options: Options::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a plan is run against: one array's metadata and layout, and the store it is in.
 
-use crate::error::Result;
+use crate::error::{ArrayError, Result};
 use crate::layout::Layout;
 use crate::session::Session;
 use std::sync::Arc;
@@ -23,6 +23,15 @@ impl Target<'_> {
     /// The store key of the object at these coordinates.
     pub(crate) fn chunk_key(&self, at: &[u64]) -> Result<Key> {
         Ok(self.prefix.key(&self.metadata.chunk_key(at))?)
+    }
+
+    /// What it means that an object is not stored.
+    pub(crate) fn missing(&self, key: &Key, at: &[u64]) -> Result<()> {
+        if self.session.options().read_missing_chunks {
+            return Ok(());
+        }
+        let store = self.store.describe();
+        Err(ArrayError::MissingChunk { store, key: key.to_string(), chunk: at.to_vec() })
     }
 
     /// Reads a batch of requests. One without any is not sent: to a store that is far away it would cost a way there and

@@ -43,12 +43,15 @@ impl Scratch {
 
     /// An empty buffer for a whole encoded object (a chunk or a shard), with room for `bound` bytes so that it need not
     /// grow by doubling; room that is not used costs no memory.
-    pub fn object(&mut self, bound: usize) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`] where there is none: a buffer that grows while it is filled would end the process then.
+    pub fn object(&mut self, bound: usize) -> Result<Vec<u8>> {
         let mut buffer = std::mem::take(&mut self.object);
         buffer.clear();
-        // Where the room cannot be had at once, the buffer grows as it fills.
-        let _ = buffer.try_reserve_exact(bound.min(MOST_ROOM));
-        buffer
+        let room = bound.min(MOST_ROOM);
+        buffer.try_reserve_exact(room).map_err(|_| CodecError::Memory { bytes: room as u64 })?;
+        Ok(buffer)
     }
 
     /// Takes an object's buffer back; the largest is kept.

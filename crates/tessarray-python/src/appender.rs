@@ -27,11 +27,23 @@ impl PyArrayAppender {
     /// Takes a frame, or several along the axis.
     fn append(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = self.array.get();
-        let values: Bound<'_, PyUntypedArray> = memory::as_array(values, array.descr(py)?)?;
+        let values: Bound<'_, PyUntypedArray> = memory::as_array(&array.unmasked(values)?, array.descr(py)?)?;
         let rank = array.inner.shape().len();
         let view = memory::whole_view(&values);
         let view = if values.ndim() + 1 == rank { memory::with_axis(view, self.axis) } else { view };
         py.detach(|| self.inner.append(&view)).or_raise(py)
+    }
+
+    /// Rows that were taken in all.
+    #[getter]
+    fn taken(&self) -> u64 {
+        self.inner.taken()
+    }
+
+    /// Rows that were taken and are not stored yet.
+    #[getter]
+    fn pending(&self) -> u64 {
+        self.inner.pending()
     }
 
     /// Stores everything that was taken.

@@ -4,10 +4,10 @@
 //! interpreter's is taken.
 
 use crate::chunk_sizes::{one_shape, sizes};
-use crate::errors::{OrRaise, invalid};
+use crate::errors::{Failure, OrRaise, invalid};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
-use crate::node::{PyNode, documents};
+use crate::node::{PlainOptions, PyNode, documents, plain_options};
 use crate::selection::{self, Request};
 use crate::{check, dtype, memory, recording, variable};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, ChunkGrid, DataType, Dims, Format, InputView, Member, VarItem};
+use tessarray::{Arena, Array, ArrayError, ChunkGrid, DataType, Dims, Format, InputView, Member, VarItem};
 
 /// The engine's side of an array.
 #[pyclass(name = "ArrayCore", module = "tessarray._native", subclass, frozen)]
@@ -42,6 +42,14 @@ impl PyArrayCore {
         if self.data_type.is_variable() {
             return self.read_variable(py, request);
         }
+        let bytes = request.shape.iter().fold(u128::from(self.data_type.size() as u64), |product, &n| {
+            product.saturating_mul(u128::from(n))
+        });
+        if bytes > isize::MAX as u128 {
+            let message =
+                format!("a selection of shape {:?}: {bytes} bytes are more than any memory", request.shape);
+            return Err(Failure::new("OutOfMemoryError", message).raise(py));
+        }
         let out = memory::empty(py, self.descr(py)?, &request.shape)?;
         self.read_into(py, request, &out)?;
         Ok(out)
@@ -57,7 +65,12 @@ impl PyArrayCore {
 
     fn read_variable<'py>(&self, py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyUntypedArray>> {
         let elements = request.shape.iter().product::<u64>();
-        let mut items = vec![0; usize::try_from(elements)?.saturating_mul(VarItem::SIZE)];
+        let what = "selection";
+        let bytes = elements.saturating_mul(VarItem::SIZE as u64);
+        let mut items = Vec::new();
+        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+        items.try_reserve_exact(len).map_err(|_| ArrayError::Memory { what, bytes }).or_raise(py)?;
+        items.resize(len, 0);
         let arena = Arena::new();
         let shape = request.selection.shape();
         recording::noted(py, Op::Read, &self.inner, request, || {
@@ -106,7 +119,16 @@ impl PyArrayCore {
         if self.data_type.is_variable() {
             return variable::from_python(value, &self.data_type, arena);
         }
-        memory::as_array(value, self.descr(py)?)
+        memory::as_array(&self.unmasked(value)?, self.descr(py)?)
+    }
+
+    /// Masked elements of a masked array become the array's fill value.
+    pub fn unmasked<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = value.py();
+        memory::filled(value, || {
+            let bytes = PyBytes::new(py, &self.inner.metadata().fill_value);
+            py.import("numpy")?.call_method1("frombuffer", (bytes, self.descr(py)?))?.get_item(0)
+        })
     }
 
     /// The number of an axis that may be counted from the end.
@@ -372,6 +394,12 @@ impl PyArrayCore {
     fn _check<'py>(&self, py: Python<'py>, deep: bool) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let findings = py.detach(|| self.inner.check(deep)).or_raise(py)?;
         findings.iter().map(|finding| check::finding(py, finding)).collect()
+    }
+
+    /// How this handle reads and writes: `(always_verify, write_empty_chunks, read_missing_chunks)`.
+    #[getter]
+    fn _options(&self) -> PlainOptions {
+        plain_options(self.inner.session().options())
     }
 
     /// Chunk (or shard) objects in the grid.

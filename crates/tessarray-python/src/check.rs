@@ -35,3 +35,19 @@ pub fn check_store<'py>(
     let findings = py.detach(|| tessarray::check_store(&session, &store, path, deep)).or_raise(py)?;
     findings.iter().map(|found| finding(py, found)).collect()
 }
+
+/// The same, and removes what is harmless: objects outside an array's grid.
+#[pyfunction]
+#[pyo3(signature = (store, path, deep, session = None))]
+pub fn repair_store<'py>(
+    py: Python<'py>,
+    store: &Bound<'py, PyStore>,
+    path: &str,
+    deep: bool,
+    session: Option<&Bound<'py, PySession>>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let session = pick(py, session)?;
+    let store = Arc::clone(&store.get().inner);
+    let findings = py.detach(|| tessarray::repair_store(&session, &store, path, deep)).or_raise(py)?;
+    findings.iter().map(|found| finding(py, found)).collect()
+}

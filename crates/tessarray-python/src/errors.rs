@@ -112,6 +112,7 @@ impl From<CodecError> for Failure {
             CodecError::Checksum { stored, computed, .. } => Failure::new("CorruptError", message)
                 .text("expected", format!("{stored:#010x}"))
                 .text("found", format!("{computed:#010x}")),
+            CodecError::Memory { .. } => Failure::new("OutOfMemoryError", message),
             CodecError::Corrupt { .. } => Failure::new("CorruptError", message),
             _ => Failure::new("CodecError", message),
         }
@@ -198,6 +199,10 @@ impl From<ArrayError> for Failure {
             }
             ArrayError::ShardIndex { key, shard, .. } => {
                 Failure::new("CorruptError", message).text("key", key).coordinates("chunk", shard)
+            }
+            ArrayError::Memory { .. } => Failure::new("OutOfMemoryError", message),
+            ArrayError::MissingChunk { key, chunk, .. } => {
+                Failure::new("MissingChunkError", message).text("key", key).coordinates("chunk", chunk)
             }
             ArrayError::Store(error) => error.into(),
             ArrayError::Key(error) => error.into(),

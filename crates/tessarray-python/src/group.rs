@@ -2,7 +2,7 @@
 
 use crate::errors::{OrRaise, bad_selection};
 use crate::json::{from_json, from_map, to_map};
-use crate::node::PyNode;
+use crate::node::{PlainOptions, PyNode, plain_options};
 use crate::spec::SpecArguments;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -108,6 +108,17 @@ impl PyGroup {
     ) -> PyResult<PyNode> {
         let spec = arguments.spec(py)?;
         Ok(py.detach(|| self.inner.create_array(path, &spec, overwrite)).or_raise(py)?.into())
+    }
+
+    /// The group again, to be configured.
+    fn _node(&self) -> PyNode {
+        self.inner.clone().into()
+    }
+
+    /// How its members are read and written: `(always_verify, write_empty_chunks, read_missing_chunks)`.
+    #[getter]
+    fn _options(&self) -> PlainOptions {
+        plain_options(self.inner.session().options())
     }
 
     fn _delete(&self, py: Python<'_>, path: &str) -> PyResult<bool> {

@@ -8,7 +8,7 @@ use numpy::npyffi::{self, PY_ARRAY_API};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::ptr;
-use tessarray::{Dims, InputView, OutputView, Strides};
+use tessarray::{ArrayError, Dims, InputView, OutputView, Strides};
 
 /// Results of as many bytes begin with a cache line.
 const ALIGNED: u64 = 1 << 20;
@@ -205,6 +205,26 @@ pub fn as_array<'py>(
     Ok(value.py().import("numpy")?.call_method1("asarray", (value, descr))?.cast_into()?)
 }
 
+/// A masked array with `fill` where it is masked; anything else as it is.
+pub fn filled<'py>(
+    value: &Bound<'py, PyAny>,
+    fill: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if value.cast_exact::<PyUntypedArray>().is_ok() || !is_masked(value)? {
+        return Ok(value.clone());
+    }
+    value.call_method1("filled", (fill()?,))
+}
+
+/// Whether it is a `numpy.ma.MaskedArray`; looked up among subclasses of arrays alone.
+fn is_masked(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.cast::<PyUntypedArray>().is_err() {
+        return Ok(false);
+    }
+    let class = value.py().import("numpy.ma")?.getattr("MaskedArray")?;
+    value.is_instance(&class)
+}
+
 /// NumPy's rule for assignments: leading dimensions of length one may be missing or extra, others must agree or be 1.
 fn broadcast(array: &Bound<'_, PyUntypedArray>, target: &[u64]) -> Option<Strides> {
     let (mut shape, mut strides) = (array.shape(), array.strides());
@@ -277,10 +297,15 @@ struct BlockOwner {
 
 impl Block {
     /// Room for a C-ordered array of `shape` and elements of `item` bytes.
-    pub fn new(shape: &[u64], item: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`ArrayError::Memory`] where there is none.
+    pub fn new(shape: &[u64], item: usize) -> Result<Self, ArrayError> {
         let bytes = shape.iter().fold(item as u64, |product, &n| product.saturating_mul(n));
         let units = usize::try_from(bytes.div_ceil(16)).unwrap_or(usize::MAX);
-        Self { memory: Vec::with_capacity(units), shape: shape.to_vec(), item }
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(units).map_err(|_| ArrayError::Memory { what: "chunk", bytes })?;
+        Ok(Self { memory, shape: shape.to_vec(), item })
     }
 
     /// Where a read puts the elements.

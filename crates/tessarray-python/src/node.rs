@@ -7,7 +7,7 @@ use crate::store::PyStore;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
-use tessarray::{Array, ArrayMetadata, Format, Group, Member};
+use tessarray::{Array, ArrayMetadata, Format, Group, Member, Options};
 
 /// An array or a group, opened; `tessarray.Array(node, store)` or `tessarray.Group(node, store)` makes it usable.
 #[pyclass(name = "Node", module = "tessarray._native", frozen)]
@@ -40,6 +40,23 @@ impl PyNode {
         matches!(self.member, Member::Array(_))
     }
 
+    /// The same node with other options: `(always_verify, write_empty_chunks, read_missing_chunks)`.
+    fn configured(&self, options: PlainOptions) -> Self {
+        let options = engine_options(options);
+        match &self.member {
+            Member::Array(array) => array.with_options(options).into(),
+            Member::Group(group) => group.with_options(options).into(),
+        }
+    }
+
+    #[getter]
+    fn options(&self) -> PlainOptions {
+        plain_options(match &self.member {
+            Member::Array(array) => array.session().options(),
+            Member::Group(group) => group.session().options(),
+        })
+    }
+
     #[getter]
     fn path(&self) -> &str {
         match &self.member {
@@ -47,6 +64,23 @@ impl PyNode {
             Member::Group(group) => group.path(),
         }
     }
+}
+
+/// Options as plain values: `(always_verify, write_empty_chunks, read_missing_chunks)`.
+pub type PlainOptions = (bool, bool, bool);
+
+/// The same for the engine.
+pub fn engine_options((always_verify, write_empty_chunks, read_missing_chunks): PlainOptions) -> Options {
+    let mut options = Options::default();
+    options.always_verify = always_verify;
+    options.write_empty_chunks = write_empty_chunks;
+    options.read_missing_chunks = read_missing_chunks;
+    options
+}
+
+/// The engine's as plain values.
+pub fn plain_options(options: &Options) -> PlainOptions {
+    (options.always_verify, options.write_empty_chunks, options.read_missing_chunks)
 }
 
 type Session<'a, 'py> = Option<&'a Bound<'py, PySession>>;

@@ -110,7 +110,7 @@ impl Shared {
 
     fn read(&self, index: u64) -> Result<Read, ArrayError> {
         let (start, shape) = self.boxes.region(index);
-        let mut block = Block::new(&shape, self.item);
+        let mut block = Block::new(&shape, self.item)?;
         let arena = Arena::new();
         self.array.read_into(&Selection::region(&start, &shape), &block.view(), &arena)?;
         Ok(Read { start, shape, block, arena })

@@ -17,8 +17,8 @@
 
 pub use tessarray_array::{
     Appender, Array, ArrayError, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, Finding, FindingKind,
-    Group, Member, Result, Session, SessionBuilder, ShardChoice, THREADS_VARIABLE, check_store,
-    codec_from_text, recording,
+    Group, Member, Options, Result, Session, SessionBuilder, ShardChoice, THREADS_VARIABLE, check_store,
+    codec_from_text, recording, repair_store,
 };
 pub use tessarray_buffer::{
     Arena, DataType, Dims, Field, InputView, OutputView, Strides, TimeUnit, VarItem, ViewError, c_strides,

@@ -1,6 +1,7 @@
 //! Memory that is filled while the system is still asked for its pages.
 
 use super::layer::Frames;
+use crate::error::{ArrayError, Result};
 use std::sync::Arc;
 use tessarray_buffer::Pages;
 
@@ -9,9 +10,12 @@ use tessarray_buffer::Pages;
 pub(super) struct Memory(Arc<[Pages]>);
 
 impl Memory {
-    pub(super) fn new(frames: &Frames) -> Self {
-        let pages = |len| Pages::zeroed(len).unwrap_or_else(|| no_memory(len));
-        Self(frames.tile_bytes().map(pages).collect())
+    /// # Errors
+    /// [`ArrayError::Memory`] where there is none.
+    pub(super) fn new(frames: &Frames) -> Result<Self> {
+        let bytes = frames.bytes() as u64;
+        let pages = |len| Pages::zeroed(len).ok_or(ArrayError::Memory { what: "appender", bytes });
+        Ok(Self(frames.tile_bytes().map(pages).collect::<Result<_>>()?))
     }
 
     pub(super) fn tiles(&self) -> &[Pages] {
@@ -26,13 +30,5 @@ impl Memory {
                 tile.populate(at(row)..at(row + 1));
             }
         }
-    }
-}
-
-/// As the allocator does where there is none.
-fn no_memory(len: usize) -> ! {
-    match std::alloc::Layout::array::<u8>(len) {
-        Ok(layout) => std::alloc::handle_alloc_error(layout),
-        Err(_) => unreachable!("a layer has a size, as its appender has checked"),
     }
 }

@@ -21,6 +21,7 @@ use crate::array::Array;
 use crate::error::{ArrayError, Result};
 use layer::Frames;
 use queue::Queue;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use tessarray_buffer::InputView;
@@ -41,6 +42,7 @@ pub struct Appender {
     turn: Mutex<()>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     process: u32,
+    taken: AtomicU64,
 }
 
 impl Appender {
@@ -54,7 +56,13 @@ impl Appender {
         let frames = Frames::new(array, axis, max_bytes)?;
         let queue = Arc::new(Queue::new(array.clone(), frames, max_bytes));
         let threads = Mutex::new(start(&queue)?);
-        Ok(Self { queue, turn: Mutex::default(), threads, process: std::process::id() })
+        Ok(Self {
+            queue,
+            turn: Mutex::default(),
+            threads,
+            process: std::process::id(),
+            taken: AtomicU64::new(0),
+        })
     }
 
     /// Takes the rows of `input`, which has the array's lengths along all other axes; its memory is the caller's again
@@ -64,7 +72,7 @@ impl Appender {
     ///
     /// # Errors
     /// Input that does not fit, a closed appender; or what went wrong with rows that were taken before, where something
-    /// did. Nothing is taken then.
+    /// did. Nothing is taken then. Where memory ends while rows of several layers are taken, those before stay taken.
     pub fn append(&self, input: &InputView<'_>) -> Result<()> {
         self.here()?;
         let rows = self.queue.frames.check(input)?;
@@ -72,12 +80,24 @@ impl Appender {
         self.queue.ready()?;
         let mut taken = 0;
         while taken < rows {
-            let mut layer = self.queue.room(rows - taken);
-            taken += layer.take(&self.queue.frames, input, taken);
+            let mut layer = self.queue.room(rows - taken)?;
+            let more = layer.take(&self.queue.frames, input, taken);
+            self.taken.fetch_add(more, Ordering::Relaxed);
+            taken += more;
             self.queue.give(layer);
         }
         self.queue.gate.leave();
         Ok(())
+    }
+
+    /// Rows that were taken in all.
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Rows that were taken and are not stored yet.
+    pub fn pending(&self) -> u64 {
+        self.queue.pending()
     }
 
     /// Stores everything that was taken: when this returns, readers see it. Rows that end inside a row of chunks are

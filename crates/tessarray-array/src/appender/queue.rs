@@ -43,6 +43,8 @@ struct State {
     busy: bool,
     /// Ends the thread's wait for another writer.
     call: Call,
+    /// Rows of that layer.
+    storing: u64,
     /// Whether the first layer in the queue could not be stored.
     stalled: bool,
     /// Why, until somebody was told.
@@ -63,6 +65,7 @@ impl Queue {
             begin,
             busy: false,
             call: Call::default(),
+            storing: 0,
             stalled: false,
             failure: None,
             ended: false,
@@ -77,8 +80,8 @@ impl Queue {
     }
 
     /// A new layer, whose pages nobody has touched.
-    fn layer(&self, begin: u64) -> Layer {
-        Layer::new(Memory::new(&self.frames), begin)
+    fn layer(&self, begin: u64) -> Result<Layer> {
+        Ok(Layer::new(Memory::new(&self.frames)?, begin))
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -119,8 +122,12 @@ impl Queue {
     }
 
     /// A layer with room, for up to `rows`. Waits where there may be no more layers; not once storing has failed, as the
-    /// call that is under way was promised to take all of its rows.
-    pub(super) fn room(&self, rows: u64) -> Layer {
+    /// call that is under way was promised to take all of its rows. Where there is no memory for another layer, those that
+    /// there are have to do.
+    ///
+    /// # Errors
+    /// [`ArrayError::Memory`] where there is none for a layer, and none that will be free.
+    pub(super) fn room(&self, rows: u64) -> Result<Layer> {
         let mut state = self.lock();
         let layer = loop {
             if let Some(layer) = state.filling.take() {
@@ -135,15 +142,22 @@ impl Queue {
             }
             let forced = state.stalled || state.ended;
             if forced || state.layers < self.most {
-                state.layers += 1;
-                self.changed.notify_all();
-                break self.layer(state.begin);
+                match self.layer(state.begin) {
+                    Ok(layer) => {
+                        state.layers += 1;
+                        self.changed.notify_all();
+                        break layer;
+                    }
+                    Err(error) if forced || (!state.busy && state.full.is_empty()) => return Err(error),
+                    // One that is stored will be free.
+                    Err(_) => {}
+                }
             }
             self.gate.wait();
             state = self.wait_for_thread(state);
         };
         self.keep_pace(state, rows, layer.left(&self.frames));
-        layer
+        Ok(layer)
     }
 
     /// Where only one layer has room, which holds `left` rows more: waits for their share of the time that the next
@@ -199,6 +213,13 @@ impl Queue {
         state.failure.take().map_or(Ok(()), Err)
     }
 
+    /// Rows that were taken and are not stored yet; those of an `append` that is under way are counted when it ends.
+    pub(super) fn pending(&self) -> u64 {
+        let state = self.lock();
+        let gathered = state.filling.iter().chain(&state.full).map(|layer| layer.filled).sum::<u64>();
+        gathered + state.storing
+    }
+
     /// No more is taken. The thread stores what is full, and ends.
     pub(super) fn end(&self) {
         let mut state = self.lock();
@@ -221,6 +242,12 @@ impl Queue {
             drop(state);
             let memory = Memory::new(&self.frames);
             state = self.lock();
+            // Whoever needs a layer asks again, and is told.
+            let Ok(memory) = memory else {
+                state.layers -= 1;
+                self.changed.notify_all();
+                break;
+            };
             state.spare.push(Layer::new(memory.clone(), 0));
             self.changed.notify_all();
             drop(state);
@@ -247,6 +274,7 @@ impl Queue {
                 state = self.wait(state);
             };
             state.busy = true;
+            state.storing = layer.filled;
             drop(state);
             while !self.gate.passes(0) {}
             let call = Call::default();
@@ -259,6 +287,7 @@ impl Queue {
             drop(entered);
             let mut state = self.lock();
             state.busy = false;
+            state.storing = 0;
             state.pace.end(stored.is_ok());
             match stored {
                 Ok(()) => {

@@ -1,6 +1,8 @@
 //! Looking for damage.
 
 use super::Array;
+use super::resize::is_outside;
+use crate::documents;
 use crate::error::{ArrayError, Result};
 use crate::execute::{child_at, with_scratch};
 use crate::layout::Layout;
@@ -8,7 +10,11 @@ use tessarray_buffer::Arena;
 use tessarray_codec::sharding::Sharding;
 use tessarray_codec::{Chain, CodecError};
 use tessarray_grid::Dims;
+use tessarray_meta::{ArrayMetadata, Node};
 use tessarray_store::{Key, StoreError};
+
+/// How often an array is looked at again that others keep replacing.
+const ATTEMPTS: usize = 16;
 
 /// What kind of damage, or litter, was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +75,33 @@ pub struct Finding {
 impl Array {
     /// Reads every stored object and reports what is wrong with it. Verifies shard indexes and checksums; with
     /// `deep`, decodes every chunk too. Memory: one object a worker.
+    ///
+    /// Writers may be at work: when something is found, the metadata are read again, and what has become part of the
+    /// array meanwhile, or was only looked at as a part of the array that has been replaced, is no finding.
     pub fn check(&self, deep: bool) -> Result<Vec<Finding>> {
+        let mut looked = self.clone();
+        for _ in 0..ATTEMPTS {
+            let found = looked.check_once(deep)?;
+            if found.is_empty() {
+                return Ok(found);
+            }
+            let (store, prefix) = (&self.inner.store, &self.inner.prefix);
+            let now = match documents::load(store, prefix, self.inner.session.limits())? {
+                Some(Node::Array(now)) => now,
+                // It was deleted, or replaced, and what was looked at is there no longer.
+                _ => return Ok(Vec::new()),
+            };
+            let before = looked.metadata();
+            let (shape, attributes) = (before.shape.clone(), before.attributes.clone());
+            if (ArrayMetadata { shape, attributes, ..now.clone() }) == *before {
+                return Ok(found.into_iter().filter(|finding| is_still(finding, &now)).collect());
+            }
+            looked = Self::from_metadata(&self.inner.session, store.clone(), &self.inner.path, now)?;
+        }
+        Err(ArrayError::Unstable { key: self.metadata_key()?.to_string() })
+    }
+
+    fn check_once(&self, deep: bool) -> Result<Vec<Finding>> {
         let grid = self.metadata().grid_shape();
         let stored = self.stored()?;
         let state = self.state();
@@ -81,7 +113,7 @@ impl Array {
     }
 
     fn check_object(&self, layout: &Layout, grid: &[u64], key: &Key, at: &[u64], deep: bool) -> Vec<Finding> {
-        if at.iter().zip(grid).any(|(at, count)| at >= count) {
+        if is_outside(at, grid) {
             let message = format!("chunk {at:?} is outside the grid {grid:?}");
             return vec![finding(FindingKind::OutOfBounds, key.as_str(), Some(at.to_vec()), None, message)];
         }
@@ -106,6 +138,12 @@ impl Array {
         }
         found
     }
+}
+
+/// Whether an object that lay outside the grid lies outside that of these metadata, too.
+fn is_still(finding: &Finding, now: &ArrayMetadata) -> bool {
+    let outside = |at: &Vec<u64>| is_outside(at, &now.grid_shape());
+    finding.kind != FindingKind::OutOfBounds || finding.chunk.as_ref().is_none_or(outside)
 }
 
 fn unreadable(key: &str, at: &[u64], error: &StoreError) -> Finding {

@@ -240,11 +240,15 @@ impl Array {
 
     /// Every stored chunk object: key, coordinates, size.
     pub(crate) fn stored(&self) -> Result<Vec<(Key, Vec<u64>, u64)>> {
-        let state = self.state();
+        self.stored_of(&self.state().metadata)
+    }
+
+    /// The same, of an array with these metadata.
+    fn stored_of(&self, metadata: &ArrayMetadata) -> Result<Vec<(Key, Vec<u64>, u64)>> {
         let prefix = self.inner.prefix.as_str();
         let listed = self.inner.store.list(&self.inner.prefix)?;
         let chunk = |(key, size): (Key, u64)| {
-            let coordinates = state.metadata.parse_chunk_key(key.as_str().strip_prefix(prefix)?)?;
+            let coordinates = metadata.parse_chunk_key(key.as_str().strip_prefix(prefix)?)?;
             Some((key, coordinates, size))
         };
         Ok(listed.into_iter().filter_map(chunk).collect())

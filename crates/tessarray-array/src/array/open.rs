@@ -4,6 +4,7 @@ use super::{Array, Inner, State};
 use crate::documents::{self, clean, ensure_parents, kind, make_room};
 use crate::error::{ArrayError, Result};
 use crate::layout::Layout;
+use crate::options::Options;
 use crate::session::Session;
 use crate::spec::ArraySpec;
 use serde_json::{Map, Value};
@@ -41,7 +42,11 @@ impl Array {
         make_room(store, &path, overwrite, session.limits())?;
         ensure_parents(store, &path, metadata.format, session.limits())?;
         let documents = documents::of_array(&metadata, &array.inner.prefix)?;
-        documents::save(store, &documents, overwrite).map_err(|error| match error {
+        if overwrite {
+            documents::save_alone(store, &array.inner.prefix, &documents)?;
+            return Ok(array);
+        }
+        documents::save(store, &documents, false).map_err(|error| match error {
             ArrayError::Store(StoreError::Exists { .. }) => {
                 ArrayError::Exists { store: store.describe(), path: path.clone(), found: "an array" }
             }
@@ -80,6 +85,15 @@ impl Array {
         let (session, id) = (session.clone(), session.next_id());
         let settled = Mutex::default();
         Ok(Self { inner: Arc::new(Inner { session, store, path, prefix, id, state, settled }) })
+    }
+
+    /// Another handle of the array, whose reads and writes follow these options. Touches no store.
+    pub fn with_options(&self, options: Options) -> Self {
+        let Inner { session, store, path, prefix, .. } = &*self.inner;
+        let (session, id) = (session.with_options(options), session.next_id());
+        let (store, path, prefix) = (store.clone(), path.clone(), prefix.clone());
+        let (state, settled) = (RwLock::new(self.state()), Mutex::default());
+        Self { inner: Arc::new(Inner { session, store, path, prefix, id, state, settled }) }
     }
 
     /// A handle for an array at another path of another store that is like this one in all but its shape and attributes.

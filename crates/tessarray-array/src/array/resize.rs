@@ -6,8 +6,12 @@
 //! 1. The metadata document's key is locked, and the document read.
 //! 2. Growing: stored objects wholly behind the old end are deleted, and of those across it the part behind the end
 //!    is filled. No reader looks there yet.
-//! 3. The document with the new shape is put.
-//! 4. Shrinking: stored objects wholly behind the new end are deleted. No reader looks there any more.
+//! 3. The document with the new shape is put, and the key unlocked.
+//! 4. Shrinking: stored objects wholly behind the new end are deleted, as in the next paragraph.
+//!
+//! Objects outside the grid (strays) are deleted under the lock of the metadata document alone, after a look at the
+//! shape that it has there: an append puts its objects under that lock before it puts the shape, and one that came
+//! between two steps of ours has made strays into data.
 
 use super::{Array, State};
 use crate::documents;
@@ -16,7 +20,7 @@ use crate::execute;
 use tessarray_buffer::{Arena, InputView, VarItem};
 use tessarray_grid::{AxisSelection, Selection};
 use tessarray_meta::ArrayMetadata;
-use tessarray_store::Update;
+use tessarray_store::{Key, Update};
 
 impl Array {
     /// Changes the shape. Growing shows fill values; shrinking drops the elements that fall outside. Costs one
@@ -38,26 +42,46 @@ impl Array {
         })?;
         let Some((old, new)) = done else { return Ok(()) };
         let shrinks = new.shape.iter().zip(&old.shape).any(|(new, old)| new < old);
-        let grid = new.grid_shape();
         self.adopt(new)?;
-        if shrinks { self.delete_outside(&grid) } else { Ok(()) }
+        if shrinks { self.remove_strays().map(drop) } else { Ok(()) }
     }
 
-    /// Deletes stored objects outside a chunk grid.
-    fn delete_outside(&self, grid: &[u64]) -> Result<()> {
-        for (key, at, _) in self.stored()? {
-            if at.iter().zip(grid).any(|(at, count)| at >= count) {
+    /// Deletes stored objects outside the array's grid, which crashed appends and shrinks leave, and returns their keys.
+    /// Beside other writers it deletes nothing of theirs: it waits for an append or a resize that is under way, and
+    /// asks for the shape again while it keeps them out. That needs a store whose updates lock, as those of
+    /// local directories, packs and memory do. Costs one listing; `Ok` without keys where the array is gone.
+    pub fn remove_strays(&self) -> Result<Vec<Key>> {
+        let mut removed = Vec::new();
+        if self.inner.store.head(&self.metadata_key()?)?.is_none() {
+            return Ok(removed);
+        }
+        self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
+            if let Some(blob) = current {
+                let metadata = self.parse(Some(&blob.bytes[..]))?;
+                removed.extend(self.delete_outside(&metadata)?);
+            }
+            Ok(Update::Keep)
+        })?;
+        Ok(removed)
+    }
+
+    /// Deletes stored objects outside the grid of the metadata that were read under the lock of their document.
+    fn delete_outside(&self, metadata: &ArrayMetadata) -> Result<Vec<Key>> {
+        let mut removed = Vec::new();
+        for (key, at, _) in self.stored_of(metadata)? {
+            if is_outside(&at, &metadata.grid_shape()) {
                 self.inner.store.delete(&key)?;
+                removed.push(key);
             }
         }
-        Ok(())
+        Ok(removed)
     }
 
     /// Makes everything behind the end of `old` that `new` shows read as fill.
     fn clear_behind(&self, old: &ArrayMetadata, new: &ArrayMetadata) -> Result<()> {
-        self.delete_outside(&old.grid_shape())?;
+        self.delete_outside(old)?;
         let state = self.state_of(new.clone())?;
-        for (_, at, _) in self.stored()? {
+        for (_, at, _) in self.stored_of(old)? {
             for axis in 0..old.shape.len() {
                 self.clear_edge(&state, old, &at, axis)?;
             }
@@ -89,6 +113,11 @@ impl Array {
         let input = InputView::repeat(&fill, &selection.shape());
         execute::write(&self.target(state), &selection, &input, &arena)
     }
+}
+
+/// Whether a chunk lies outside a grid of so many chunks along each axis.
+pub(super) fn is_outside(at: &[u64], grid: &[u64]) -> bool {
+    at.iter().zip(grid).any(|(at, count)| at >= count)
 }
 
 fn resized(old: &ArrayMetadata, shape: &[u64]) -> Result<ArrayMetadata> {

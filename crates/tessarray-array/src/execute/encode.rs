@@ -96,7 +96,7 @@ impl<'a> ObjectEncoder<'a> {
             if let Some(parts) = self.stored(&place, scratch) {
                 return Ok(Encoded::Parts(parts));
             }
-            let mut out = scratch.object(self.bound(1));
+            let mut out = self.room(place.at, key, 1, scratch)?;
             Ok(if self.chunk(&place, key, scratch, &mut out)? {
                 Encoded::Parts(vec![out.into()])
             } else {
@@ -111,6 +111,12 @@ impl<'a> ObjectEncoder<'a> {
             EncodedSize::Exact(n) | EncodedSize::AtMost(n) => n.saturating_mul(leaves),
             EncodedSize::Unbounded => 0,
         }
+    }
+
+    /// A buffer for this many encoded leaves of an object.
+    fn room(&self, at: &[u64], key: &str, leaves: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
+        let failed = |source| ArrayError::Chunk { key: key.into(), chunk: at.to_vec(), source };
+        scratch.object(self.bound(leaves)).map_err(failed)
     }
 
     /// Hands an object's buffers back for the next one.
@@ -181,8 +187,9 @@ impl<'a> ObjectEncoder<'a> {
     fn piece(&self, job: &ShardJob<'_>, range: Range<u64>) -> Result<Piece> {
         with_scratch(|scratch| {
             let leaves = job.ratio.iter().product::<u64>() as usize;
-            let bound = self.bound((range.end - range.start) as usize * leaves);
-            let mut piece = Piece { bytes: scratch.object(bound), entries: Vec::new() };
+            let leaves = (range.end - range.start) as usize * leaves;
+            let bytes = self.room(job.place.at, job.key, leaves, scratch)?;
+            let mut piece = Piece { bytes, entries: Vec::new() };
             for number in range {
                 let begin = piece.bytes.len();
                 if self.child(job, number, scratch, &mut piece.bytes)? {
@@ -315,7 +322,8 @@ impl<'a> ObjectEncoder<'a> {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> tessarray_codec::Result<bool> {
-        if is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
+        let stored = self.target.session.options().write_empty_chunks;
+        if !stored && is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
             return Ok(false);
         }
         self.leaf.encode(chunk, self.arena, scratch, out)?;

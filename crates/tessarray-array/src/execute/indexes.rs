@@ -65,6 +65,7 @@ pub(crate) fn resolve(
         for (node, (loaded, from_cache)) in nodes.into_iter().zip(indexes) {
             let object = &mut out[node.object];
             let Some((version, index)) = loaded else {
+                target.missing(&object.key, &node.at)?;
                 picks
                     .children(&node.cell, &ratio)
                     .for_each(|child| all_missing(picks, target, level, &child, &mut missing));

@@ -55,7 +55,7 @@ impl Part {
 impl Reader<'_> {
     /// Whether encoded chunks of so many bytes are remembered once they were verified.
     fn remembers(&self, bytes: usize) -> bool {
-        bytes >= LARGE && self.target.store.is_local()
+        bytes >= LARGE && self.target.store.is_local() && !self.target.session.options().always_verify
     }
 
     /// Remembers a chunk that was read whole, and decoded.

@@ -98,7 +98,8 @@ impl Reader<'_> {
             return self.plain(objects);
         }
         for attempt in 0..ATTEMPTS {
-            match self.sharded(objects, parallel, attempt == 0) {
+            let cached = attempt == 0 && !self.target.session.options().always_verify;
+            match self.sharded(objects, parallel, cached) {
                 Err(ArrayError::Store(StoreError::Changed { .. })) => {}
                 done => return done,
             }
@@ -158,6 +159,7 @@ impl Reader<'_> {
     ) -> Result<()> {
         match answer? {
             None => {
+                self.target.missing(key, &self.picks.leaf_chunk(cell))?;
                 self.decoder.missing(cell);
                 Ok(())
             }

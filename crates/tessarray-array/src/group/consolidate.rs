@@ -1,7 +1,7 @@
 //! Consolidated metadata: one document that holds every node's, and checking a whole hierarchy.
 
 use super::{Group, Member};
-use crate::array::{Finding, FindingKind, classify, finding};
+use crate::array::{Array, Finding, FindingKind, classify, finding};
 use crate::documents;
 use crate::error::Result;
 use crate::session::Session;
@@ -49,9 +49,40 @@ pub fn check_store(
     path: &str,
     deep: bool,
 ) -> Result<Vec<Finding>> {
+    check_from(session, store, path, |array| array.check(deep))
+}
+
+/// Checks as [`check_store`] does, and removes the harmless findings: objects outside an array's grid, by
+/// [`Array::remove_strays`], which is safe beside writers. Damaged objects stay. Returns the damage that is there, and
+/// what was removed.
+pub fn repair_store(
+    session: &Session,
+    store: &Arc<dyn Store>,
+    path: &str,
+    deep: bool,
+) -> Result<Vec<Finding>> {
+    check_from(session, store, path, |array| {
+        let mut found = array.check(deep)?;
+        if found.iter().any(|finding| finding.kind == FindingKind::OutOfBounds) {
+            let removed = array.remove_strays()?;
+            let was_removed = |finding: &Finding| removed.iter().any(|key| key.as_str() == finding.key);
+            found.retain(|finding| finding.kind != FindingKind::OutOfBounds || was_removed(finding));
+        }
+        Ok(found)
+    })
+}
+
+type CheckArray<'a> = dyn Fn(&Array) -> Result<Vec<Finding>> + 'a;
+
+fn check_from(
+    session: &Session,
+    store: &Arc<dyn Store>,
+    path: &str,
+    check: impl Fn(&Array) -> Result<Vec<Finding>>,
+) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let prefix = Prefix::from_path(&documents::clean(path))?;
-    let there = match check_below(session, store, &prefix, deep, &mut findings) {
+    let there = match check_below(session, store, &prefix, &check, &mut findings) {
         // What holds the values is damaged (a zip file), so that its names cannot be known.
         Err(crate::ArrayError::Store(StoreError::Corrupt { store, reason })) => {
             findings.push(finding(FindingKind::Corrupt, &store, None, None, reason));
@@ -71,7 +102,7 @@ fn check_below(
     session: &Session,
     store: &Arc<dyn Store>,
     prefix: &Prefix,
-    deep: bool,
+    check: &CheckArray<'_>,
     out: &mut Vec<Finding>,
 ) -> Result<bool> {
     let path = prefix.as_str().trim_end_matches('/');
@@ -84,11 +115,11 @@ fn check_below(
         }
     };
     match Group::member_of(session, store.clone(), path, node) {
-        Ok(Member::Array(array)) => out.extend(array.check(deep)?),
+        Ok(Member::Array(array)) => out.extend(check(&array)?),
         Ok(Member::Group(_)) => {
             for entry in store.list_dir(prefix)? {
                 if let ListEntry::Prefix(below) = entry {
-                    check_below(session, store, &below, deep, out)?;
+                    check_below(session, store, &below, check, out)?;
                 }
             }
         }

@@ -3,11 +3,12 @@
 mod consolidate;
 mod members;
 
-pub use consolidate::check_store;
+pub use consolidate::{check_store, repair_store};
 
 use crate::array::Array;
 use crate::documents::{self, clean, ensure_parents, kind, make_room};
 use crate::error::{ArrayError, Result};
+use crate::options::Options;
 use crate::session::Session;
 use crate::spec::ArraySpec;
 use serde_json::{Map, Value};
@@ -50,7 +51,12 @@ impl Group {
         make_room(&store, &path, overwrite, session.limits())?;
         ensure_parents(&store, &path, format, session.limits())?;
         let group = Self::from_metadata(session, store, &path, GroupMetadata::new(format, attributes))?;
-        group.save(&group.metadata(), overwrite)?;
+        let documents = documents::of_group(&group.metadata(), &group.inner.prefix)?;
+        if overwrite {
+            documents::save_alone(&group.inner.store, &group.inner.prefix, &documents)?;
+        } else {
+            documents::save(&group.inner.store, &documents, false)?;
+        }
         Ok(group)
     }
 
@@ -112,6 +118,14 @@ impl Group {
         self.inner.metadata.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Another handle of the group, whose members' reads and writes follow these options. Touches no store.
+    pub fn with_options(&self, options: Options) -> Self {
+        let Inner { session, store, path, prefix, .. } = &*self.inner;
+        let (session, metadata) = (session.with_options(options), RwLock::new(self.metadata()));
+        let (store, path, prefix) = (store.clone(), path.clone(), prefix.clone());
+        Self { inner: Arc::new(Inner { session, store, path, prefix, metadata }) }
+    }
+
     /// The path of a member, from the store's root.
     fn join(&self, path: &str) -> String {
         let path = clean(path);
@@ -148,7 +162,9 @@ impl Group {
         }
     }
 
-    /// Removes a member with everything below it; `false` where there is none. Not atomic: its metadata goes first.
+    /// Removes a member with everything below it; `false` where there is none. Not atomic: its metadata goes first, so
+    /// that appends and resizes of it end or are refused. A node that another writer makes at this path meanwhile may
+    /// be removed with it.
     pub fn delete(&self, path: &str) -> Result<bool> {
         let full = self.join(path);
         if full == self.inner.path {
@@ -203,11 +219,6 @@ impl Group {
         documents::save(&self.inner.store, &new, true)?;
         *self.inner.metadata.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(metadata);
         Ok(())
-    }
-
-    fn save(&self, metadata: &GroupMetadata, overwrite: bool) -> Result<()> {
-        let documents = documents::of_group(metadata, &self.inner.prefix)?;
-        documents::save(&self.inner.store, &documents, overwrite)
     }
 }
 

@@ -77,13 +77,15 @@ impl ArraySpec {
     fn v2(&self, metadata: &ArrayMetadata) -> std::result::Result<V2Extra, MetaError> {
         let extra = v2_from_codecs(&metadata.codecs, &metadata.data_type, metadata.shape.len())?;
         let (KeyEncoding::V2 { separator } | KeyEncoding::Default { separator }) = metadata.key_encoding;
-        let fill_value_null = self.fill_value.is_none();
+        let fill_value_null = self.fill_value.is_none() && !is_time(&self.data_type);
         Ok(V2Extra { fill_value_null, dimension_separator: Some(separator), ..extra })
     }
 
     fn fill_bytes(&self) -> Result<Box<[u8]>> {
         match &self.fill_value {
             None if self.data_type.is_variable() => Ok(Box::new([])),
+            // Not-a-time, as zarr-python has it: zero is a date.
+            None if is_time(&self.data_type) => Ok(Box::new(i64::MIN.to_ne_bytes())),
             None => Ok(vec![0; self.data_type.size()].into()),
             Some(value) => fill_value_from_json(&self.data_type, value, &Path::root("fill_value"))
                 .map_err(|source| ArrayError::Metadata { key: "new array".into(), source }),
@@ -182,4 +184,8 @@ fn with_type_size(config: NamedConfig, spec: &ChunkSpec) -> NamedConfig {
 
 fn argument(what: &str, expected: &str, found: &impl std::fmt::Debug) -> ArrayError {
     ArrayError::Argument { what: what.into(), expected: expected.into(), found: format!("{found:?}") }
+}
+
+fn is_time(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. })
 }

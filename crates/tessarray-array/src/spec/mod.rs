@@ -73,7 +73,7 @@ pub struct ArraySpec {
     pub compressors: CodecChoice,
     /// Beside the compressors.
     pub checksum: ChecksumChoice,
-    /// In its Zarr JSON form; `None` is the data type's zero.
+    /// In its Zarr JSON form; `None` is the data type's zero; not-a-time for dates and durations.
     pub fill_value: Option<Value>,
     /// `true`: chunks are stored in Fortran order.
     pub fortran_order: bool,

@@ -1,0 +1,49 @@
+"""Writers that hold data which are not stored: none of them is dropped in silence."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import warnings
+import weakref
+
+__all__ = ["Unclosed"]
+
+_open: weakref.WeakSet[Unclosed] = weakref.WeakSet()
+
+
+class Unclosed:
+    """What has to be closed, and is when it is collected or the interpreter ends, with a `ResourceWarning`."""
+
+    _closed = True
+    _process = 0
+
+    def close(self) -> None:
+        """Store everything; sets `_closed` where that was done."""
+        raise NotImplementedError
+
+    def _watch(self) -> None:
+        """To be called once there is something to close."""
+        self._closed, self._process = False, os.getpid()
+        _open.add(self)
+
+    def _close_late(self, when: str) -> None:
+        # What a forked child has is the parent's.
+        if self._closed or self._process != os.getpid():
+            return
+        warnings.warn(
+            f"{self!r} was not closed: {when}; close it, or use `with`",
+            ResourceWarning,
+            stacklevel=3,
+            source=self,
+        )
+        self.close()
+
+    def __del__(self) -> None:
+        self._close_late("its data are stored as it is collected")
+
+
+@atexit.register
+def _close_all() -> None:
+    for writer in list(_open):
+        writer._close_late("its data are stored as the interpreter ends")
