@@ -165,7 +165,8 @@ fn text_that_is_not_strict_json_is_refused_with_its_place() {
 #[test]
 fn fill_values_out_of_range_are_refused() {
     let table: Vec<(&str, Value)> = vec![
-        ("bool", json!(1)),
+        ("bool", json!(2)),
+        ("bool", json!(0.5)),
         ("bool", json!("true")),
         ("uint8", json!(256)),
         ("uint8", json!(-1)),

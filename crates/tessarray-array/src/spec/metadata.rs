@@ -100,14 +100,15 @@ impl ArraySpec {
                 out.push(ShardingConfig::from_config(&config).map_err(failed)?.to_config());
                 continue;
             }
-            match registry.build(&config, &spec).map_err(failed)? {
+            let written = match registry.build(&config.for_new(), &spec).map_err(failed)? {
                 AnyCodec::Array(codec) => {
-                    out.push(codec.config());
                     spec = codec.encoded_spec(&spec).map_err(failed)?;
+                    codec.config()
                 }
-                AnyCodec::Serializer(codec) => out.push(codec.config()),
-                AnyCodec::Bytes(codec) => out.push(codec.config()),
-            }
+                AnyCodec::Serializer(codec) => codec.config(),
+                AnyCodec::Bytes(codec) => codec.config(),
+            };
+            out.push(written);
         }
         Ok(out)
     }

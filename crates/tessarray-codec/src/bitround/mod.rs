@@ -20,7 +20,8 @@ pub(crate) fn register(registry: &mut Registry) {
 fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
     let settings = Settings::new(config, &["keepbits"])?;
     let bits = mantissa(spec)?;
-    let keep = settings.required("keepbits", settings.int("keepbits", 0..=bits.into())?)?;
+    settings.required("keepbits", settings.value("keepbits"))?;
+    let keep = settings.encoder_int("keepbits", 0..=bits.into())?.unwrap_or(bits.into());
     Ok(AnyCodec::Array(Arc::new(BitRound { keep: u32::try_from(keep).unwrap_or(bits) })))
 }
 
@@ -103,7 +104,9 @@ mod tests {
                 }
             }
             assert!(
-                Registry::new().build(&NamedConfig::new(NAME).with("keepbits", bits + 1), &spec).is_err()
+                Registry::new()
+                    .build(&NamedConfig::new(NAME).with("keepbits", bits + 1).for_new(), &spec)
+                    .is_err()
             );
         }
         assert!(

@@ -20,7 +20,7 @@ pub(crate) fn register(registry: &mut Registry) {
 }
 
 fn build(config: &NamedConfig, _: &ChunkSpec) -> Result<AnyCodec> {
-    let level = Settings::new(config, &["level"])?.int("level", 1..=9)?.unwrap_or(1);
+    let level = Settings::new(config, &["level"])?.encoder_int("level", 1..=9)?.unwrap_or(1);
     Ok(AnyCodec::Bytes(Arc::new(Bz2 { level: u32::try_from(level).unwrap_or(1) })))
 }
 
