@@ -28,6 +28,7 @@ __all__ = [
     "Fletcher32",
     "Gzip",
     "Lz4",
+    "Lzma",
     "Pcodec",
     "Shuffle",
     "Snappy",
@@ -181,6 +182,20 @@ class Bz2(Codec):
 
     name: ClassVar[str] = "numcodecs.bz2"
     level: int = 9
+
+
+@dataclass(frozen=True)
+class Lzma(Codec):
+    """Bytes to bytes: the formats of Python's `lzma` (1 xz, 2 alone, 3 raw), whose numbers the settings have.
+
+    `preset` 0 to 9; more is smaller and slower. `filters` go with format 3 only, which needs them.
+    """
+
+    name: ClassVar[str] = "numcodecs.lzma"
+    format: int = 1
+    check: int = -1
+    preset: int | None = None
+    filters: tuple[dict[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         **{
             f"numcodecs.{name}": "TensorStore's zarr3 driver has no numcodecs codecs"
             for name in (
-                "zlib lz4 bz2 shuffle adler32 fletcher32 delta bitround pcodec fixedscaleoffset".split()
+                "zlib lz4 bz2 lzma shuffle adler32 fletcher32 delta bitround pcodec fixedscaleoffset".split()
             )
         },
     },

@@ -20,6 +20,7 @@ impl Registry {
         crate::bz2::register(&mut registry);
         crate::deflate::register(&mut registry);
         crate::lz4::register(&mut registry);
+        crate::lzma::register(&mut registry);
         crate::shuffle::register(&mut registry);
         crate::snappy::register(&mut registry);
         crate::zstd::register(&mut registry);
