@@ -21,6 +21,7 @@ __all__ = [
     "Blosc",
     "Bytes",
     "Bz2",
+    "CastValue",
     "Codec",
     "Crc32c",
     "Delta",
@@ -30,6 +31,7 @@ __all__ = [
     "Lz4",
     "Lzma",
     "Pcodec",
+    "ScaleOffset",
     "Shuffle",
     "Snappy",
     "Transpose",
@@ -121,6 +123,32 @@ class FixedScaleOffset(Codec):
     scale: float = 1
     dtype: str = "<f8"
     astype: str | None = None
+
+
+@dataclass(frozen=True)
+class ScaleOffset(Codec):
+    """Array to array: `(x - offset) * scale` in the array's own type; an integer that would leave it is an error."""
+
+    name: ClassVar[str] = "scale_offset"
+    offset: float = 0
+    scale: float = 1
+
+
+@dataclass(frozen=True)
+class CastValue(Codec):
+    """Array to array: the values as another integer or float type, named as Zarr does (`"int16"`).
+
+    A value that the type does not have is rounded; one out of its range is an error, or clamped, or wraps.
+    `scalar_map` says what single values become: `{"encode": [["NaN", -32768]], "decode": [[-32768, "NaN"]]}`.
+    """
+
+    name: ClassVar[str] = "cast_value"
+    data_type: str = "int16"
+    rounding: Literal[
+        "nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"
+    ] = "nearest-even"
+    out_of_range: Literal["clamp", "wrap"] | None = None
+    scalar_map: dict[str, list[list[Any]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ impl Registry {
         crate::transpose::register(&mut registry);
         crate::astype::register(&mut registry);
         crate::bitround::register(&mut registry);
+        crate::cast_value::register(&mut registry);
         crate::delta::register(&mut registry);
         crate::fixedscaleoffset::register(&mut registry);
         crate::packbits::register(&mut registry);
         crate::quantize::register(&mut registry);
+        crate::scale_offset::register(&mut registry);
         crate::blosc::register(&mut registry);
         crate::bz2::register(&mut registry);
         crate::deflate::register(&mut registry);

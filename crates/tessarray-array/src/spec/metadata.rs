@@ -131,7 +131,10 @@ impl ArraySpec {
             CodecChoice::Auto => vec![match &self.data_type {
                 DataType::String => NamedConfig::new("vlen-utf8"),
                 DataType::Bytes => NamedConfig::new("vlen-bytes"),
-                other if other.swap_size() == Some(1) => NamedConfig::new("bytes"),
+                // A filter may make wider elements of single bytes.
+                other if other.swap_size() == Some(1) && self.filters().is_empty() => {
+                    NamedConfig::new("bytes")
+                }
                 _ => NamedConfig::new("bytes").with("endian", "little"),
             }],
         }
