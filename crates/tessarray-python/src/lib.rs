@@ -8,6 +8,7 @@ mod codec;
 mod collection;
 mod dtype;
 mod errors;
+mod fields;
 mod group;
 mod indexer;
 mod json;

@@ -43,7 +43,9 @@ impl Decoder for Decompress {
     }
 }
 
-fn streams(input: &[u8]) -> Result<Streams<'_, Decompress, fn() -> Result<Decompress>>> {
+type New = fn() -> Result<Decompress>;
+
+fn streams(input: &[u8]) -> Result<Streams<'_, Decompress, New>> {
     Streams::new(input, || Ok(Decompress::new(false)))
 }
 
