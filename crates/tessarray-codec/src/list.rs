@@ -69,6 +69,17 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_and_not_with_all() {
+        let registry = Registry::new();
+        let spec = spec(tessarray_buffer::DataType::UInt8, &[4]);
+        let message = |name: &str| registry.build(&NamedConfig::new(name), &spec).unwrap_err().to_string();
+        assert!(message("zst").contains("nearest are \"zstd\""), "{}", message("zst"));
+        assert!(message("numcodecs.Blosk").contains("\"blosc\""));
+        assert!(message("qqqq").contains("none of the"));
+        assert!(message("lz").len() < 120);
+    }
+
+    #[test]
     fn an_unknown_setting_is_an_error_of_every_codec() {
         let registry = Registry::new();
         let spec = spec(tessarray_buffer::DataType::UInt8, &[4]);
