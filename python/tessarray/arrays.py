@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from tessarray.summary import Info, codec_text, lengths_text, size_text
 __all__ = ["Array"]
 
 NDArray = npt.NDArray[Any]
+Fields = str | Sequence[str]
 
 
 class Array(ArrayCore):
@@ -30,7 +31,8 @@ class Array(ArrayCore):
 
     `a[...]` reads and writes with NumPy's basic indexing in full: integers, slices of any step, `...`, and `None`
     when reading. Index arrays and masks follow zarr-python: a mask of the array's shape, or integer arrays for every
-    axis, select single elements as `vindex` does; one array among slices selects as `oindex` does. A result is always
+    axis, select single elements as `vindex` does; one array among slices selects as `oindex` does. Fields of structured
+    elements are read by name, as `a["f"]`, `a["f", 1:3]` and `a[["f", "g"]]`, and written whole. A result is always
     a new array, except that a zero-dimensional array gives a scalar; an element of a larger array is a 0-d array.
 
     Any number of threads may use one array, and other processes may write to it at the same time: each write of a
@@ -288,45 +290,59 @@ class Array(ArrayCore):
 
     # The names zarr-python has for the ways to select.
 
-    def get_basic_selection(self, selection: Any = ..., *, out: NDArray | None = None) -> Any:
-        """`a[selection]`, into `out` where it is given."""
-        return self[selection] if out is None else self.read(selection, out=out)
+    def get_basic_selection(
+        self, selection: Any = ..., *, out: NDArray | None = None, fields: Fields | None = None
+    ) -> Any:
+        """`a[selection]`, into `out` where it is given; of structured elements these fields only."""
+        if out is None:
+            return self[_with(selection, fields)]
+        if fields is not None:
+            raise _wrong("fields", "none where out is given", fields)
+        return self.read(selection, out=out)
 
     def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a[selection] = value`."""
         self[selection] = value
 
-    def get_orthogonal_selection(self, selection: Any) -> NDArray:
-        """`a.oindex[selection]`."""
-        return self.oindex[selection]
+    def get_orthogonal_selection(self, selection: Any, *, fields: Fields | None = None) -> NDArray:
+        """`a.oindex[selection]`; of structured elements these fields only."""
+        return self.oindex[_with(selection, fields)]
 
     def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.oindex[selection] = value`."""
         self.oindex[selection] = value
 
-    def get_coordinate_selection(self, selection: Any) -> NDArray:
-        """`a.vindex[selection]`."""
-        return self.vindex[selection]
+    def get_coordinate_selection(self, selection: Any, *, fields: Fields | None = None) -> NDArray:
+        """`a.vindex[selection]`; of structured elements these fields only."""
+        return self.vindex[_with(selection, fields)]
 
     def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.vindex[selection] = value`."""
         self.vindex[selection] = value
 
-    def get_mask_selection(self, mask: Any) -> NDArray:
-        """The elements at which a mask of the array's shape is true."""
-        return self.vindex[np.asarray(mask, bool)]
+    def get_mask_selection(self, mask: Any, *, fields: Fields | None = None) -> NDArray:
+        """The elements at which a mask of the array's shape is true; of structured elements these fields only."""
+        return self.vindex[_with(np.asarray(mask, bool), fields)]
 
     def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
         """Write where a mask of the array's shape is true."""
         self.vindex[np.asarray(mask, bool)] = value
 
-    def get_block_selection(self, selection: Any) -> NDArray:
-        """`a.blocks[selection]`."""
-        return self.blocks[selection]
+    def get_block_selection(self, selection: Any, *, fields: Fields | None = None) -> NDArray:
+        """`a.blocks[selection]`; of structured elements these fields only."""
+        return self.blocks[_with(selection, fields)]
 
     def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.blocks[selection] = value`."""
         self.blocks[selection] = value
+
+
+def _with(selection: Any, fields: Fields | None) -> Any:
+    """A selection with the names of fields, as the brackets take it."""
+    if fields is None:
+        return selection
+    names = fields if isinstance(fields, str) else list(fields)
+    return (*selection, names) if isinstance(selection, tuple) else (selection, names)
 
 
 def _wrong(name: str, expected: str, found: object) -> Exception:

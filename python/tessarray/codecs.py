@@ -21,6 +21,7 @@ __all__ = [
     "Blosc",
     "Bytes",
     "Bz2",
+    "CastValue",
     "Codec",
     "Crc32c",
     "Delta",
@@ -28,7 +29,9 @@ __all__ = [
     "Fletcher32",
     "Gzip",
     "Lz4",
+    "Lzma",
     "Pcodec",
+    "ScaleOffset",
     "Shuffle",
     "Snappy",
     "Transpose",
@@ -123,6 +126,32 @@ class FixedScaleOffset(Codec):
 
 
 @dataclass(frozen=True)
+class ScaleOffset(Codec):
+    """Array to array: `(x - offset) * scale` in the array's own type; an integer that would leave it is an error."""
+
+    name: ClassVar[str] = "scale_offset"
+    offset: float = 0
+    scale: float = 1
+
+
+@dataclass(frozen=True)
+class CastValue(Codec):
+    """Array to array: the values as another integer or float type, named as Zarr does (`"int16"`).
+
+    A value that the type does not have is rounded; one out of its range is an error, or clamped, or wraps.
+    `scalar_map` says what single values become: `{"encode": [["NaN", -32768]], "decode": [[-32768, "NaN"]]}`.
+    """
+
+    name: ClassVar[str] = "cast_value"
+    data_type: str = "int16"
+    rounding: Literal[
+        "nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"
+    ] = "nearest-even"
+    out_of_range: Literal["clamp", "wrap"] | None = None
+    scalar_map: dict[str, list[list[Any]]] | None = None
+
+
+@dataclass(frozen=True)
 class BitRound(Codec):
     """Array to array: floats keep this many bits of their mantissa. Loses the others."""
 
@@ -181,6 +210,20 @@ class Bz2(Codec):
 
     name: ClassVar[str] = "numcodecs.bz2"
     level: int = 9
+
+
+@dataclass(frozen=True)
+class Lzma(Codec):
+    """Bytes to bytes: the formats of Python's `lzma` (1 xz, 2 alone, 3 raw), whose numbers the settings have.
+
+    `preset` 0 to 9; more is smaller and slower. `filters` go with format 3 only, which needs them.
+    """
+
+    name: ClassVar[str] = "numcodecs.lzma"
+    format: int = 1
+    check: int = -1
+    preset: int | None = None
+    filters: tuple[dict[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -194,6 +194,7 @@ def _codec_cells() -> list[Cell]:
         ("zlib", "int32", (), None, (codec("numcodecs.zlib", level=6),)),
         ("lz4", "int32", (), None, (codec("numcodecs.lz4", acceleration=1),)),
         ("bz2", "int32", (), None, (codec("numcodecs.bz2", level=5),)),
+        ("lzma", "int32", (), None, (codec("numcodecs.lzma", preset=1),)),
         (
             "shuffle-zstd",
             "int32",

@@ -263,7 +263,7 @@ BAD_DOCUMENTS: dict[str, tuple[Any, str]] = {
         "pickle",
     ),
     "codec-without-name": (text(codecs=[{"configuration": {}}]), "codecs"),
-    "gzip-level-99": (text(codecs=[BYTES, {"name": "gzip", "configuration": {"level": 99}}]), "level"),
+    "gzip-setting-odd": (text(codecs=[BYTES, {"name": "gzip", "configuration": {"lvl": 9}}]), "lvl"),
     "endian-missing": (text(data_type="int32"), "endian"),
     "endian-odd": (text(codecs=[{"name": "bytes", "configuration": {"endian": "middle"}}]), "endian"),
     "transpose-odd": (

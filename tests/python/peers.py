@@ -29,7 +29,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         },
         **{
             f"numcodecs.{name}": "zarrs-python refuses the codec in strict mode"
-            for name in ("lz4", "adler32", "fletcher32", "delta", "bitround")
+            for name in ("lz4", "lzma", "adler32", "fletcher32", "delta", "bitround")
         },
         "cell:big-endian-complex128": KNOWN_BUG
         + "zarrs-python swaps the bytes of the pair, not of each part",
@@ -43,7 +43,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         **{
             f"numcodecs.{name}": "TensorStore's zarr3 driver has no numcodecs codecs"
             for name in (
-                "zlib lz4 bz2 shuffle adler32 fletcher32 delta bitround pcodec fixedscaleoffset".split()
+                "zlib lz4 bz2 lzma shuffle adler32 fletcher32 delta bitround pcodec fixedscaleoffset".split()
             )
         },
     },

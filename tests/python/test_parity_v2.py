@@ -71,6 +71,19 @@ CELLS = [
     Cell2("zstd", compressor=numcodecs.Zstd(level=3)),
     Cell2("gzip", compressor=numcodecs.GZip(level=3), tensorstore=False),
     Cell2("bz2", compressor=numcodecs.BZ2(level=3)),
+    *(
+        Cell2(f"lzma-{i}", compressor=compressor, tensorstore=False)
+        for i, compressor in enumerate(
+            [
+                numcodecs.LZMA(),
+                numcodecs.LZMA(format=2, preset=1),
+                numcodecs.LZMA(check=10, preset=9),
+                numcodecs.LZMA(format=3, filters=[{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]),
+                numcodecs.LZMA(format=3, filters=[{"id": 0x4000000000000001, "lc": 2, "dict_size": 8192}]),
+                numcodecs.LZMA(format=3, filters=[{"id": 4}, {"id": 33, "preset": 3}]),
+            ]
+        )
+    ),
     Cell2("lz4", compressor=numcodecs.LZ4(), tensorstore=False),
     Cell2("delta", compressor=ZLIB, filters=(numcodecs.Delta(dtype="<i4"),), tensorstore=False),
     Cell2(

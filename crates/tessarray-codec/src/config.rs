@@ -1,4 +1,9 @@
-//! Reading a codec's settings: each is checked for type and range, and one that the codec does not know is an error.
+//! Reading a codec's settings: one that the codec does not know is an error, and so is one that decoding needs and that
+//! is of the wrong type or out of range.
+//!
+//! What only the encoder needs (levels, say) never refuses data that are there: the `encoder_` methods take the nearest
+//! value that the codec has, as the libraries do, and check as strictly as the others where an array is to be made
+//! ([`NamedConfig::strict`]).
 
 use crate::{CodecError, NamedConfig, Result};
 use serde_json::{Map, Value};
@@ -9,12 +14,13 @@ use std::ops::RangeInclusive;
 pub(crate) struct Settings<'a> {
     codec: &'a str,
     map: &'a Map<String, Value>,
+    pub strict: bool,
 }
 
 impl<'a> Settings<'a> {
     /// Refuses settings that are not among `known`. An `id` that repeats the codec's name is let through.
     pub fn new(config: &'a NamedConfig, known: &[&str]) -> Result<Self> {
-        let settings = Self { codec: &config.name, map: &config.configuration };
+        let settings = Self { codec: &config.name, map: &config.configuration, strict: config.strict };
         let plain = config.name.strip_prefix("numcodecs.").unwrap_or(&config.name);
         for (key, value) in settings.map {
             let repeats_name = key == "id" && value.as_str() == Some(plain);
@@ -40,6 +46,40 @@ impl<'a> Settings<'a> {
                 Err(self.wrong(key, &format!("an integer from {} to {}", range.start(), range.end()), value))
             }
         }
+    }
+
+    /// An integer that only the encoder needs: of data that are there, the nearest within `range`, and `None` where it is
+    /// no number.
+    pub fn encoder_int(&self, key: &str, range: RangeInclusive<i64>) -> Result<Option<i64>> {
+        let Some(value) = self.value(key).filter(|_| !self.strict) else { return self.int(key, range) };
+        let number = match value {
+            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|n| n as i64)),
+            Value::String(digits) => digits.parse().ok(),
+            _ => None,
+        };
+        Ok(number.map(|number| number.clamp(*range.start(), *range.end())))
+    }
+
+    /// A switch that only the encoder needs: of data that are there also a number, or a word (GDAL writes `"NO"`), and
+    /// `None` where it is none of them.
+    pub fn encoder_bool(&self, key: &str) -> Result<Option<bool>> {
+        let Some(value) = self.value(key).filter(|_| !self.strict) else { return self.bool(key) };
+        Ok(match value {
+            Value::Bool(on) => Some(*on),
+            Value::Number(number) => Some(number.as_f64() != Some(0.0)),
+            Value::String(word) => match word.to_ascii_lowercase().as_str() {
+                "yes" | "on" | "true" | "1" => Some(true),
+                "no" | "off" | "false" | "0" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// A word that only the encoder needs: of data that are there, `None` where it is not among those known.
+    pub fn encoder_one_of<'k>(&self, key: &str, known: &[&'k str]) -> Result<Option<&'k str>> {
+        let found = self.one_of(key, known);
+        if self.strict { found } else { Ok(found.unwrap_or(None)) }
     }
 
     /// Any number, where present.

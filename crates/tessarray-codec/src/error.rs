@@ -8,10 +8,14 @@ pub type Result<T> = std::result::Result<T, CodecError>;
 #[non_exhaustive]
 pub enum CodecError {
     /// No codec of this name is registered.
-    #[error("unknown codec {name:?}; registered are {known}")]
-    Unknown { name: String, known: String },
-    /// The codec would run code, or hold it, while decoding; never accepted.
-    #[error("codec {name:?} is refused: it can run code when data are read")]
+    #[error("unknown codec {name:?}; {known}")]
+    Unknown {
+        name: String,
+        /// The names that are spelt alike, in words.
+        known: String,
+    },
+    /// The codec would run code while decoding; never accepted.
+    #[error("codec {name:?} is refused: it runs code that is in the data when they are read")]
     Forbidden { name: String },
     /// A setting is missing, of the wrong type or out of range.
     #[error("codec {codec:?}: {reason}")]

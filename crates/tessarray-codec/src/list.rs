@@ -12,14 +12,17 @@ impl Registry {
         crate::transpose::register(&mut registry);
         crate::astype::register(&mut registry);
         crate::bitround::register(&mut registry);
+        crate::cast_value::register(&mut registry);
         crate::delta::register(&mut registry);
         crate::fixedscaleoffset::register(&mut registry);
         crate::packbits::register(&mut registry);
         crate::quantize::register(&mut registry);
+        crate::scale_offset::register(&mut registry);
         crate::blosc::register(&mut registry);
         crate::bz2::register(&mut registry);
         crate::deflate::register(&mut registry);
         crate::lz4::register(&mut registry);
+        crate::lzma::register(&mut registry);
         crate::shuffle::register(&mut registry);
         crate::snappy::register(&mut registry);
         crate::zstd::register(&mut registry);
@@ -63,6 +66,17 @@ mod tests {
             let error = registry.build(&NamedConfig::new(name), &spec).unwrap_err();
             assert!(matches!(error, CodecError::Unknown { .. }), "{error}");
         }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_and_not_with_all() {
+        let registry = Registry::new();
+        let spec = spec(tessarray_buffer::DataType::UInt8, &[4]);
+        let message = |name: &str| registry.build(&NamedConfig::new(name), &spec).unwrap_err().to_string();
+        assert!(message("zst").contains("nearest are \"zstd\""), "{}", message("zst"));
+        assert!(message("numcodecs.Blosk").contains("\"blosc\""));
+        assert!(message("qqqq").contains("none of the"));
+        assert!(message("lz").len() < 120);
     }
 
     #[test]

@@ -48,10 +48,25 @@ impl Registry {
         }
         match self.builders.get(&config.name) {
             Some(build) => build(config, spec),
-            None => Err(CodecError::Unknown {
-                name: config.name.clone(),
-                known: self.names().collect::<Vec<_>>().join(", "),
-            }),
+            None => Err(CodecError::Unknown { name: config.name.clone(), known: self.nearest(&config.name) }),
+        }
+    }
+
+    /// Up to three names that are spelt alike, in words; those of numcodecs count without their prefix.
+    fn nearest(&self, name: &str) -> String {
+        let plain = |name: &str| name.trim_start_matches("numcodecs.").to_ascii_lowercase();
+        let wanted = plain(name);
+        let mut near: Vec<(f64, &str)> = self
+            .names()
+            .map(|known| (strsim::jaro_winkler(&wanted, &plain(known)), known))
+            .filter(|(likeness, known)| *likeness > 0.8 && !known.starts_with("numcodecs."))
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        match near.iter().take(3).map(|(_, known)| format!("{known:?}")).collect::<Vec<_>>() {
+            near if near.is_empty() => {
+                format!("none of the {} that are registered is like it", self.builders.len())
+            }
+            near => format!("nearest are {}", near.join(", ")),
         }
     }
 

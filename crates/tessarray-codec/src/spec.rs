@@ -38,12 +38,20 @@ pub struct NamedConfig {
     pub configuration: Map<String, Value>,
     /// `false` only where the metadata says so: the extension may then be ignored.
     pub must_understand: bool,
+    /// Whether settings that only the encoder needs are refused where they are wrong, as for a new array. Data that are
+    /// there are read with the nearest value that the codec has, as its library does.
+    pub strict: bool,
 }
 
 impl NamedConfig {
     /// A configuration without settings.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), configuration: Map::new(), must_understand: true }
+        Self { name: name.into(), configuration: Map::new(), must_understand: true, strict: false }
+    }
+
+    /// The same configuration for an array that is to be made: see [`strict`](Self::strict).
+    pub fn for_new(&self) -> Self {
+        Self { strict: true, ..self.clone() }
     }
 
     /// Adds a setting.

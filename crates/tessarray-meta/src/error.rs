@@ -28,10 +28,8 @@ pub enum MetaError {
     /// The document needs an extension that is not known here, and may not be ignored.
     #[error("{path}: unknown {what} {name:?}")]
     UnknownExtension { path: String, what: &'static str, name: String },
-    /// The codec would run code, or hold it, while decoding; never accepted.
-    #[error(
-        "{path}: codec {name:?} is refused: it holds Python objects, and can run code when data are read"
-    )]
+    /// The codec would run code while decoding, or holds objects of a language; never accepted.
+    #[error("{path}: codec {name:?} is refused: {why}", why = forbidden(name))]
     Forbidden { path: String, name: String },
     /// Known and legal, but not supported; or not to be said in this format version.
     #[error("{path}: not supported: {reason}")]
@@ -50,5 +48,14 @@ impl MetaError {
             Self::Json { .. } | Self::Value { .. } | Self::Missing { .. } => false,
             Self::Duplicate { .. } | Self::Depth { .. } => false,
         }
+    }
+}
+
+/// Why a codec of objects is refused.
+fn forbidden(name: &str) -> &'static str {
+    if crate::sharding::plain(name) == "pickle" {
+        "it runs code that is in the data when they are read"
+    } else {
+        "its elements are Python objects, for which there is no data type"
     }
 }

@@ -93,7 +93,7 @@ impl<'p> Object<'p> {
 
     pub fn attributes(&mut self) -> Result<Map<String, Value>> {
         match self.optional("attributes") {
-            None => Ok(Map::new()),
+            None | Some(Value::Null) => Ok(Map::new()),
             Some(value) => json::into_object(value, &self.path.key("attributes")),
         }
     }

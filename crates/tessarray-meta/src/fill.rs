@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use serde_json::Value;
 use tessarray_buffer::DataType;
 
-/// Which version's rules hold: v2 lets numbers be strings, booleans be 0 and 1, and 0 stand for an empty element.
+/// Which version's rules hold: v2 lets numbers be strings, and 0 stand for an empty element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rules {
     V2 { stored: Option<Endian> },
@@ -47,7 +47,7 @@ pub(crate) fn element(data_type: &DataType, value: &Value, rules: Rules, path: &
     let int = |min: i128, max: i128| integer(value, min, max, rules, data_type, path);
     let float = |value: &Value, path: &Path<'_>| float_bytes(data_type, value, rules, path);
     let out = match data_type {
-        DataType::Bool => vec![u8::from(boolean(value, rules, path)?)],
+        DataType::Bool => vec![u8::from(boolean(value, path)?)],
         DataType::Int8 => int(i8::MIN.into(), i8::MAX.into())?.as_i8().to_ne_bytes().into(),
         DataType::Int16 => int(i16::MIN.into(), i16::MAX.into())?.as_i16().to_ne_bytes().into(),
         DataType::Int32 => int(i32::MIN.into(), i32::MAX.into())?.as_i32().to_ne_bytes().into(),
@@ -133,11 +133,12 @@ fn time(value: &Value, rules: Rules, data_type: &DataType, path: &Path<'_>) -> R
     checked.map(|n| n.as_i64()).map_err(|_| MetaError::value(path, "a 64-bit integer or \"NaT\"", value))
 }
 
-fn boolean(value: &Value, rules: Rules, path: &Path<'_>) -> Result<bool> {
+fn boolean(value: &Value, path: &Path<'_>) -> Result<bool> {
     match value {
         Value::Bool(value) => Ok(*value),
-        Value::Number(n) if rules.lenient() && n.as_f64() == Some(0.0) => Ok(false),
-        Value::Number(n) if rules.lenient() && n.as_f64() == Some(1.0) => Ok(true),
+        // Writers without a Boolean type of their own (Neuroglancer's, zarrita.js') say 0 and 1 in v3 as well.
+        Value::Number(n) if n.as_f64() == Some(0.0) => Ok(false),
+        Value::Number(n) if n.as_f64() == Some(1.0) => Ok(true),
         other => Err(MetaError::value(path, "true or false", other)),
     }
 }
@@ -159,7 +160,11 @@ fn float_bytes(data_type: &DataType, value: &Value, rules: Rules, path: &Path<'_
             "NaN" => f64::NAN,
             "Infinity" => f64::INFINITY,
             "-Infinity" => f64::NEG_INFINITY,
-            text if rules.lenient() => text.parse().ok().filter(|n: &f64| n.is_finite()).ok_or_else(bad)?,
+            // Words such as "nan" and "-inf" too; 1e999 is none, and no number that fits.
+            text if rules.lenient() => {
+                let word = !text.bytes().any(|byte| byte.is_ascii_digit());
+                text.parse().ok().filter(|n: &f64| word || n.is_finite()).ok_or_else(bad)?
+            }
             text => return hex_bits(text, width).ok_or_else(bad),
         },
         _ => return Err(bad()),

@@ -160,13 +160,18 @@ fn check_index(codecs: &[NamedConfig], path: &Path<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Reorders the shape as the codec does; v2's `"C"` and `"F"` were never part of v3, and are refused.
+/// Reorders the shape as the codec does. `"C"` and `"F"` were part of drafts of v3, and stand in data from their time.
 fn transpose(codec: &NamedConfig, shape: &mut Vec<u64>, path: &Path<'_>) -> Result<()> {
     let at = path.key("order");
     let Some(order) = codec.configuration.get("order") else {
         return Err(MetaError::Missing { path: at.to_string() });
     };
     let axes = |value: &Value| -> Option<Vec<u64>> {
+        match value.as_str() {
+            Some("C") => return Some(shape.clone()),
+            Some("F") => return Some(shape.iter().rev().copied().collect()),
+            _ => {}
+        }
         let axes = value.as_array()?.iter().map(|axis| usize::try_from(axis.as_u64()?).ok());
         let axes = axes.collect::<Option<Vec<usize>>>()?;
         let mut seen = vec![false; shape.len()];

@@ -230,7 +230,7 @@ fn a_v3_member_that_is_wrong_is_named() {
         ("/codecs", nested_shardings(5), "nested shardings 5, over the limit of 4".into()),
         (
             "/codecs",
-            json!([{"name": "transpose", "configuration": {"order": "F"}}, "bytes"]),
+            json!([{"name": "transpose", "configuration": {"order": "K"}}, "bytes"]),
             "zarr.json: codecs[0].configuration.order: expected a permutation of 2 axes".into(),
         ),
         (
@@ -244,7 +244,6 @@ fn a_v3_member_that_is_wrong_is_named() {
             "zarr.json: codecs[0].configuration.order".into(),
         ),
         ("/attributes", json!([]), "zarr.json: attributes: expected an object".into()),
-        ("/attributes", json!(null), "zarr.json: attributes: expected an object".into()),
         ("/dimension_names", json!(["y"]), "zarr.json: dimension_names: expected 2 names".into()),
         (
             "/dimension_names",

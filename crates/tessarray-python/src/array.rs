@@ -9,7 +9,7 @@ use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
 use crate::node::{PlainOptions, PyNode, documents, plain_options};
 use crate::selection::{self, Request};
-use crate::{check, dtype, memory, recording, variable};
+use crate::{check, dtype, fields, memory, recording, variable};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -161,6 +161,9 @@ impl PyArrayCore {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(named) = fields::split(&self.data_type, key)? {
+            return named.of(&self.__getitem__(py, &named.rest)?);
+        }
         let shape = self.inner.shape();
         let request = selection::parse(key, &shape)?;
         let out = self.read_request(py, &request)?;
@@ -173,6 +176,9 @@ impl PyArrayCore {
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Some(named) = fields::split(&self.data_type, key)? {
+            return Err(named.refuse_write());
+        }
         let request = selection::parse(key, &self.inner.shape())?;
         self.write_request(py, &request, value)
     }

@@ -1,8 +1,8 @@
 //! `a.oindex`, `a.vindex` and `a.blocks`.
 
 use crate::array::PyArrayCore;
+use crate::fields;
 use crate::selection::{Request, parse_blocks, parse_orthogonal, parse_vectorized};
-use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
 /// How an index is understood.
@@ -38,15 +38,18 @@ impl PyIndexer {
 
 #[pymethods]
 impl PyIndexer {
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        self.array.get().read_request(py, &self.parse(key)?)
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let array = self.array.get();
+        match fields::split(&array.data_type, key)? {
+            Some(named) => named.of(array.read_request(py, &self.parse(&named.rest)?)?.as_any()),
+            None => Ok(array.read_request(py, &self.parse(key)?)?.into_any()),
+        }
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.array.get().write_request(py, &self.parse(key)?, value)
+        match fields::split(&self.array.get().data_type, key)? {
+            Some(named) => Err(named.refuse_write()),
+            None => self.array.get().write_request(py, &self.parse(key)?, value),
+        }
     }
 }

@@ -9,6 +9,7 @@ mod codec;
 mod collection;
 mod dtype;
 mod errors;
+mod fields;
 mod group;
 mod indexer;
 mod interrupt;

@@ -14,6 +14,7 @@ EXAMPLES = {
     "zlib": "zlib:6",
     "lz4": "lz4",
     "bz2": "bz2:9",
+    "lzma": "lzma:6",
     "snappy": "snappy",
 }
 

@@ -114,14 +114,15 @@ impl ArraySpec {
                 out.push(ShardingConfig::from_config(&config).map_err(failed)?.to_config());
                 continue;
             }
-            match registry.build(&config, &spec).map_err(failed)? {
+            let written = match registry.build(&config.for_new(), &spec).map_err(failed)? {
                 AnyCodec::Array(codec) => {
-                    out.push(codec.config());
                     spec = codec.encoded_spec(&spec).map_err(failed)?;
+                    codec.config()
                 }
-                AnyCodec::Serializer(codec) => out.push(codec.config()),
-                AnyCodec::Bytes(codec) => out.push(codec.config()),
-            }
+                AnyCodec::Serializer(codec) => codec.config(),
+                AnyCodec::Bytes(codec) => codec.config(),
+            };
+            out.push(written);
         }
         Ok(out)
     }
@@ -144,7 +145,10 @@ impl ArraySpec {
             CodecChoice::Auto => vec![match &self.data_type {
                 DataType::String => NamedConfig::new("vlen-utf8"),
                 DataType::Bytes => NamedConfig::new("vlen-bytes"),
-                other if other.swap_size() == Some(1) => NamedConfig::new("bytes"),
+                // A filter may make wider elements of single bytes.
+                other if other.swap_size() == Some(1) && self.filters().is_empty() => {
+                    NamedConfig::new("bytes")
+                }
                 _ => NamedConfig::new("bytes").with("endian", "little"),
             }],
         }

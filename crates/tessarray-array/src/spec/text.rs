@@ -8,7 +8,7 @@ use tessarray_codec::NamedConfig;
 /// | text | codec |
 /// |---|---|
 /// | `blosc[:cname[:level[:shuffle]]]` | blosc; defaults `lz4`, 5, `shuffle` |
-/// | `zstd[:level]`, `gzip[:level]`, `zlib[:level]`, `bz2[:level]` | level defaults 3, 6, 6, 9 |
+/// | `zstd[:level]`, `gzip[:level]`, `zlib[:level]`, `bz2[:level]`, `lzma[:preset]` | defaults 3, 6, 6, 9, 6 |
 /// | `lz4[:acceleration]` | acceleration defaults to 1 |
 /// | `snappy`, `crc32c`, `adler32`, `fletcher32` | no settings |
 /// | `none` | nothing |
@@ -52,6 +52,7 @@ fn one(text: &str) -> Result<Option<NamedConfig>> {
         "gzip" => level("gzip", "level", 6),
         "zlib" => level("numcodecs.zlib", "level", 6),
         "bz2" => level("numcodecs.bz2", "level", 9),
+        "lzma" => level("numcodecs.lzma", "preset", 6),
         "lz4" => level("numcodecs.lz4", "acceleration", 1),
         "crc32c" => at_most(0).map(|()| Some(NamedConfig::new("crc32c"))),
         "snappy" | "adler32" | "fletcher32" => {
@@ -65,7 +66,7 @@ fn wrong(text: &str) -> ArrayError {
     ArrayError::Argument {
         what: "codec".into(),
         expected:
-            "a text such as blosc:lz4:5:shuffle, zstd:3, gzip:6, zlib, lz4, bz2, snappy, crc32c or none"
+            "a text such as blosc:lz4:5:shuffle, zstd:3, gzip:6, zlib, lz4, bz2, lzma, snappy, crc32c or none"
                 .into(),
         found: format!("{text:?}"),
     }

@@ -1,6 +1,8 @@
-//! `bitround`: keeps this many bits of each float's mantissa, rounded to the nearest, ties to even.
+//! `bitround`: keeps this many bits of each float's mantissa, or of each integer from its highest set bit on, rounded to the
+//! nearest, ties to even. Integers keep their sign, and one that would leave its type is rounded down.
 
 use crate::config::Settings;
+use crate::lanes::Number;
 use crate::list::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
@@ -11,6 +13,7 @@ const NAME: &str = "bitround";
 #[derive(Debug)]
 struct BitRound {
     keep: u32,
+    is_integer: bool,
 }
 
 pub(crate) fn register(registry: &mut Registry) {
@@ -20,8 +23,11 @@ pub(crate) fn register(registry: &mut Registry) {
 fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
     let settings = Settings::new(config, &["keepbits"])?;
     let bits = mantissa(spec)?;
-    let keep = settings.required("keepbits", settings.int("keepbits", 0..=bits.into())?)?;
-    Ok(AnyCodec::Array(Arc::new(BitRound { keep: u32::try_from(keep).unwrap_or(bits) })))
+    settings.required("keepbits", settings.value("keepbits"))?;
+    let is_integer = is_integer(spec);
+    let least = if is_integer { 1 } else { 0 };
+    let keep = settings.encoder_int("keepbits", least..=bits.into())?.unwrap_or(bits.into());
+    Ok(AnyCodec::Array(Arc::new(BitRound { keep: u32::try_from(keep).unwrap_or(bits), is_integer })))
 }
 
 /// Bits of the mantissa that are stored.
@@ -31,7 +37,75 @@ fn mantissa(spec: &ChunkSpec) -> Result<u32> {
         DataType::Float16 => Ok(10),
         DataType::Float32 => Ok(23),
         DataType::Float64 => Ok(52),
-        _ => Err(fail::data_type(NAME, spec, "it rounds floats of 16, 32 or 64 bits")),
+        _ if is_integer(spec) => Ok(u32::try_from(spec.data_type.size().saturating_mul(8)).unwrap_or(64)),
+        _ => Err(fail::data_type(NAME, spec, "it rounds integers, times and floats of 16 to 64 bits")),
+    }
+}
+
+fn is_integer(spec: &ChunkSpec) -> bool {
+    Number::of(&spec.data_type).is_some_and(|number| !number.is_float() && number != Number::Bool)
+}
+
+macro_rules! round_integers {
+    ($type:ty, $keep:expr, $input:expr, $out:expr) => {{
+        let values = $input.as_chunks::<{ size_of::<$type>() }>().0;
+        for (value, out) in values.iter().zip($out.as_chunks_mut::<{ size_of::<$type>() }>().0) {
+            let value = <$type>::from_ne_bytes(*value);
+            let size = u128::from(value.unsigned_abs_of());
+            let drop = (u128::BITS - size.leading_zeros()).saturating_sub($keep);
+            let mut rounded = size;
+            if drop > 0 {
+                let nearest = (size + ((size >> drop) & 1) + (1 << (drop - 1)) - 1) >> drop << drop;
+                rounded = if nearest > <$type>::MAX as u128 { size >> drop << drop } else { nearest };
+            }
+            *out = value.with_size(rounded).to_ne_bytes();
+        }
+    }};
+}
+
+/// A number without its sign, and a number of this sign.
+trait Signed {
+    type Size;
+    fn unsigned_abs_of(self) -> Self::Size;
+    fn with_size(self, size: u128) -> Self;
+}
+
+macro_rules! signed {
+    ($($signed:ty, $unsigned:ty;)*) => { $(
+        impl Signed for $signed {
+            type Size = $unsigned;
+            fn unsigned_abs_of(self) -> $unsigned {
+                self.unsigned_abs()
+            }
+            fn with_size(self, size: u128) -> Self {
+                let size = size as $unsigned as $signed;
+                if self < 0 { size.wrapping_neg() } else { size }
+            }
+        }
+        impl Signed for $unsigned {
+            type Size = $unsigned;
+            fn unsigned_abs_of(self) -> $unsigned {
+                self
+            }
+            fn with_size(self, size: u128) -> Self {
+                size as $unsigned
+            }
+        }
+    )* };
+}
+
+signed! { i8, u8; i16, u16; i32, u32; i64, u64; }
+
+fn integers(number: Number, keep: u32, input: &[u8], out: &mut [u8]) {
+    match number {
+        Number::I8 => round_integers!(i8, keep, input, out),
+        Number::I16 => round_integers!(i16, keep, input, out),
+        Number::I32 => round_integers!(i32, keep, input, out),
+        Number::U8 => round_integers!(u8, keep, input, out),
+        Number::U16 => round_integers!(u16, keep, input, out),
+        Number::U32 => round_integers!(u32, keep, input, out),
+        Number::U64 => round_integers!(u64, keep, input, out),
+        _ => round_integers!(i64, keep, input, out),
     }
 }
 
@@ -56,7 +130,9 @@ fn check(spec: &ChunkSpec, input: usize, out: usize) -> Result<()> {
 
 impl ArrayCodec for BitRound {
     fn config(&self) -> NamedConfig {
-        NamedConfig::new("numcodecs.bitround").with("keepbits", self.keep)
+        // numcodecs rounds floats only; the registered codec has integers too.
+        let name = if self.is_integer { NAME } else { "numcodecs.bitround" };
+        NamedConfig::new(name).with("keepbits", self.keep)
     }
 
     fn encoded_spec(&self, decoded: &ChunkSpec) -> Result<ChunkSpec> {
@@ -66,6 +142,10 @@ impl ArrayCodec for BitRound {
 
     fn encode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
         check(decoded, input.len(), out.len())?;
+        if let Some(number) = Number::of(&decoded.data_type).filter(|number| !number.is_float()) {
+            integers(number, self.keep, input, out);
+            return Ok(());
+        }
         let drop = mantissa(decoded)?.saturating_sub(self.keep);
         match (drop, decoded.data_type.size()) {
             (0, _) => out.copy_from_slice(input),
@@ -103,13 +183,45 @@ mod tests {
                 }
             }
             assert!(
-                Registry::new().build(&NamedConfig::new(NAME).with("keepbits", bits + 1), &spec).is_err()
+                Registry::new()
+                    .build(&NamedConfig::new(NAME).with("keepbits", bits + 1).for_new(), &spec)
+                    .is_err()
             );
         }
-        assert!(
-            Registry::new()
-                .build(&NamedConfig::new(NAME).with("keepbits", 1), &spec(DataType::Int32, &[1]))
-                .is_err()
-        );
+        let bools = spec(DataType::Bool, &[1]);
+        assert!(Registry::new().build(&NamedConfig::new(NAME).with("keepbits", 1), &bools).is_err());
+    }
+
+    /// The values of the sample data of the extension.
+    #[test]
+    fn integers_keep_bits_from_the_highest_set_one() {
+        let spec = spec(DataType::UInt8, &[10]);
+        let input = [0, 1, 10, 11, 100, 123, 200, 208, 209, 255];
+        let out = array(&NamedConfig::new(NAME).with("keepbits", 3), &spec, &input);
+        assert_eq!(out, [0, 1, 10, 12, 96, 128, 192, 192, 224, 224]);
+    }
+
+    #[test]
+    fn signed_integers_keep_their_sign_and_their_type() {
+        for (value, keep, expected) in [
+            (-11i16, 3, -12i16),
+            (-1, 1, -1),
+            (i16::MIN, 2, i16::MIN),
+            (i16::MAX, 3, 0x7000),
+            (-32_767, 3, -0x7000),
+            (1000, 16, 1000),
+        ] {
+            let spec = spec(DataType::Int16, &[1]);
+            let config = NamedConfig::new(NAME).with("keepbits", keep);
+            assert_eq!(array(&config, &spec, &value.to_ne_bytes()), expected.to_ne_bytes(), "{value}");
+        }
+        for data_type in
+            [DataType::Int8, DataType::Int32, DataType::Int64, DataType::UInt16, DataType::UInt64]
+        {
+            let spec = spec(data_type, &[50]);
+            let all = u32::try_from(spec.data_type.size() * 8).unwrap();
+            let input = &samples(spec.byte_len())[3];
+            assert_eq!(&array(&NamedConfig::new(NAME).with("keepbits", all), &spec, input), input);
+        }
     }
 }

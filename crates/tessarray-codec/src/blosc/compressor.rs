@@ -33,7 +33,7 @@ pub(super) struct States {
 }
 
 impl Compressor {
-    pub(super) const NAMES: &str = "blosclz, lz4, lz4hc, snappy, zlib or zstd";
+    pub(super) const NAMES: [&str; 6] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
     /// The `cname` in metadata.
     pub fn name(self) -> &'static str {

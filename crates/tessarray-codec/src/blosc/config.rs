@@ -1,8 +1,8 @@
 //! The settings of a blosc codec, and their JSON.
 
 use super::Compressor;
+use crate::config::Settings;
 use crate::{ChunkSpec, CodecError, NamedConfig, Result};
-use serde_json::{Map, Value};
 
 /// What is done to a block before compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,47 +36,44 @@ impl Default for BloscConfig {
     }
 }
 
+/// The largest size that the settings can say.
+const MOST: i64 = i32::MAX as i64;
 const SETTINGS: [&str; 5] = ["cname", "clevel", "shuffle", "typesize", "blocksize"];
 
 impl BloscConfig {
     /// From Zarr v3 settings (`shuffle` a word) or numcodecs' (`shuffle` a number, -1 for automatic). A missing
     /// setting has numcodecs' default; a missing element size is the chunk's.
     pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
-        let settings = &config.configuration;
-        if let Some(key) = settings.keys().find(|key| !SETTINGS.contains(&key.as_str())) {
-            return Err(config_error(format!("unknown setting {key:?}")));
-        }
         // Variable-length elements have become plain bytes when they get here.
         let itemsize = if spec.data_type.is_variable() { 1 } else { spec.data_type.size().max(1) };
         let mut out = Self { typesize: itemsize, ..Self::default() };
-        if let Some(value) = settings.get("cname") {
-            out.compressor = value
-                .as_str()
-                .and_then(Compressor::from_name)
-                .ok_or_else(|| wrong("cname", Compressor::NAMES, value))?;
+        // A frame says all of it again: none of it refuses a read.
+        let settings = Settings::new(config, &SETTINGS)?;
+        if let Some(name) = settings.encoder_one_of("cname", &Compressor::NAMES)? {
+            out.compressor = Compressor::from_name(name).unwrap_or(out.compressor);
         }
-        if let Some(level) = integer(settings, "clevel", 0..=9)? {
+        let least_size = if config.strict { 1 } else { 0 };
+        let [level, typesize, blocksize] =
+            [("clevel", 0..=9), ("typesize", least_size..=MOST), ("blocksize", 0..=MOST)]
+                .map(|(key, range)| settings.encoder_int(key, range));
+        let size = |number: i64| usize::try_from(number).unwrap_or(0);
+        if let Some(level) = level? {
             out.level = level as u8;
         }
-        if let Some(typesize) = integer(settings, "typesize", 1..=i32::MAX as usize)? {
-            out.typesize = typesize;
+        if let Some(typesize) = typesize?.filter(|&typesize| typesize > 0) {
+            out.typesize = size(typesize);
         }
-        if let Some(blocksize) = integer(settings, "blocksize", 0..=i32::MAX as usize)? {
-            out.blocksize = blocksize;
-        }
-        if let Some(value) = settings.get("shuffle") {
+        out.blocksize = size(blocksize?.unwrap_or(0));
+        if let Some(value) = settings.value("shuffle") {
             out.filter = match (value.as_str(), value.as_i64()) {
                 (Some("noshuffle"), _) | (_, Some(0)) => Filter::None,
-                (Some("shuffle"), _) | (_, Some(1)) => Filter::Bytes,
                 (Some("bitshuffle"), _) | (_, Some(2)) => Filter::Bits,
                 (_, Some(-1)) if itemsize == 1 => Filter::Bits,
-                (_, Some(-1)) => Filter::Bytes,
+                (Some("shuffle"), _) | (_, Some(-1 | 1)) => Filter::Bytes,
+                _ if !config.strict => Filter::Bytes,
                 _ => {
-                    return Err(wrong(
-                        "shuffle",
-                        "noshuffle, shuffle, bitshuffle, or an integer from -1 to 2",
-                        value,
-                    ));
+                    let expected = "noshuffle, shuffle, bitshuffle, or an integer from -1 to 2";
+                    return Err(settings.wrong("shuffle", expected, value));
                 }
             };
         }
@@ -130,22 +127,6 @@ impl BloscConfig {
     pub(super) fn frame_typesize(&self) -> usize {
         if self.typesize > 255 { 1 } else { self.typesize }
     }
-}
-
-fn integer(
-    settings: &Map<String, Value>,
-    key: &str,
-    range: std::ops::RangeInclusive<usize>,
-) -> Result<Option<usize>> {
-    let Some(value) = settings.get(key) else { return Ok(None) };
-    match value.as_u64().and_then(|n| usize::try_from(n).ok()) {
-        Some(n) if range.contains(&n) => Ok(Some(n)),
-        _ => Err(wrong(key, &format!("an integer from {} to {}", range.start(), range.end()), value)),
-    }
-}
-
-fn wrong(key: &str, expected: &str, found: &Value) -> CodecError {
-    config_error(format!("{key}: expected {expected}, found {found}"))
 }
 
 fn config_error(reason: String) -> CodecError {

@@ -2,13 +2,12 @@
 
 use crate::config::Settings;
 use crate::list::{register_all, v2_of};
+use crate::streams::{Decoder, Step, Streams};
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use std::sync::Arc;
 
 const NAME: &str = "bz2";
-/// Decoded bytes gathered at a time where the size is not known.
-const STEP: usize = 64 * 1024;
 
 #[derive(Debug)]
 struct Bz2 {
@@ -20,7 +19,7 @@ pub(crate) fn register(registry: &mut Registry) {
 }
 
 fn build(config: &NamedConfig, _: &ChunkSpec) -> Result<AnyCodec> {
-    let level = Settings::new(config, &["level"])?.int("level", 1..=9)?.unwrap_or(1);
+    let level = Settings::new(config, &["level"])?.encoder_int("level", 1..=9)?.unwrap_or(1);
     Ok(AnyCodec::Bytes(Arc::new(Bz2 { level: u32::try_from(level).unwrap_or(1) })))
 }
 
@@ -29,46 +28,25 @@ fn bound(n: usize) -> usize {
     n.saturating_add(n / 100).saturating_add(601)
 }
 
-/// All streams of an input, decoded piece by piece.
-struct Streams<'a> {
-    input: &'a [u8],
-    stream: Decompress,
-    /// At the end of the last stream.
-    ended: bool,
+impl Decoder for Decompress {
+    const NAME: &'static str = NAME;
+
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step> {
+        let (read, written) = (self.total_in(), self.total_out());
+        let status = self.decompress(input, out).map_err(|error| fail::corrupt(NAME, error.to_string()))?;
+        if status == Status::MemNeeded {
+            return Err(fail::corrupt(NAME, "no memory for a decoder"));
+        }
+        let count = |now: u64, before| usize::try_from(now.wrapping_sub(before)).unwrap_or(usize::MAX);
+        let (read, written) = (count(self.total_in(), read), count(self.total_out(), written));
+        Ok(Step { read, written, ended: status == Status::StreamEnd })
+    }
 }
 
-impl<'a> Streams<'a> {
-    fn new(input: &'a [u8]) -> Self {
-        Self { input, stream: Decompress::new(false), ended: false }
-    }
+type New = fn() -> Result<Decompress>;
 
-    /// Decodes to the start of `out`, as far as it has room or the input ends.
-    fn read(&mut self, out: &mut [u8]) -> Result<usize> {
-        let mut done = 0;
-        while !self.ended && done < out.len() {
-            let room = out.get_mut(done..).unwrap_or(&mut []);
-            let (read, written) = (self.stream.total_in(), self.stream.total_out());
-            let status = self
-                .stream
-                .decompress(self.input, room)
-                .map_err(|error| fail::corrupt(NAME, error.to_string()))?;
-            let read = usize::try_from(self.stream.total_in().wrapping_sub(read)).unwrap_or(usize::MAX);
-            let written =
-                usize::try_from(self.stream.total_out().wrapping_sub(written)).unwrap_or(usize::MAX);
-            self.input = self.input.get(read..).unwrap_or(&[]);
-            done = done.saturating_add(written);
-            match status {
-                Status::StreamEnd if self.input.is_empty() => self.ended = true,
-                Status::StreamEnd => self.stream = Decompress::new(false),
-                Status::MemNeeded => return Err(fail::corrupt(NAME, "no memory for a decoder")),
-                _ if read == 0 && written == 0 => {
-                    return Err(fail::corrupt(NAME, "truncated: no end of stream"));
-                }
-                _ => {}
-            }
-        }
-        Ok(done)
-    }
+fn streams(input: &[u8]) -> Result<Streams<'_, Decompress, New>> {
+    Streams::new(input, || Ok(Decompress::new(false)))
 }
 
 impl BytesCodec for Bz2 {
@@ -107,40 +85,11 @@ impl BytesCodec for Bz2 {
     }
 
     fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
-        let mut streams = Streams::new(input);
-        let done = streams.read(out)?;
-        if done < out.len() {
-            return Err(fail::size(NAME, out.len(), done));
-        }
-        // Only the end may follow; one byte more is one too many.
-        match streams.read(&mut [0])? {
-            0 => Ok(()),
-            _ => Err(fail::too_large(NAME, out.len())),
-        }
+        streams(input)?.decode(out)
     }
 
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-        let start = out.len();
-        let mut streams = Streams::new(input);
-        let result = loop {
-            let at = out.len();
-            let room = limit.saturating_add(1).saturating_sub(at - start).min(STEP);
-            out.resize(at + room, 0);
-            match streams.read(out.get_mut(at..).unwrap_or(&mut [])) {
-                Ok(n) => out.truncate(at + n),
-                Err(error) => break Err(error),
-            }
-            if out.len() - start > limit {
-                break Err(fail::too_large(NAME, limit));
-            }
-            if streams.ended {
-                break Ok(());
-            }
-        };
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        streams(input)?.decode_bounded(limit, out)
     }
 }
 

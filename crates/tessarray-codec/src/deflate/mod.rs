@@ -27,7 +27,8 @@ pub(crate) fn register(registry: &mut Registry) {
 
 fn build(config: &NamedConfig, wrapping: Wrapping) -> Result<AnyCodec> {
     let settings = Settings::new(config, &["level"])?;
-    let level = settings.int("level", -1..=9)?.unwrap_or(if wrapping == Wrapping::Gzip { 5 } else { 1 });
+    let level =
+        settings.encoder_int("level", -1..=9)?.unwrap_or(if wrapping == Wrapping::Gzip { 5 } else { 1 });
     Ok(AnyCodec::Bytes(Arc::new(Deflate { wrapping, level: i32::try_from(level).unwrap_or(6) })))
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn register(registry: &mut Registry) {
 
 fn build(config: &NamedConfig, _: &ChunkSpec) -> Result<AnyCodec> {
     let settings = Settings::new(config, &["acceleration"])?;
-    let acceleration = settings.int("acceleration", i32::MIN.into()..=65_537)?.unwrap_or(1);
+    let acceleration = settings.encoder_int("acceleration", i32::MIN.into()..=65_537)?.unwrap_or(1);
     Ok(AnyCodec::Bytes(Arc::new(Lz4 { acceleration: i32::try_from(acceleration).unwrap_or(1) })))
 }
 

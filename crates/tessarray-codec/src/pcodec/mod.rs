@@ -50,14 +50,14 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<Pcodec> {
         fail::data_type(NAME, spec, "it compresses integers, times and floats of 16 to 64 bits")
     })?;
     let unsigned = |n: i64| usize::try_from(n).unwrap_or(0);
-    let level = settings.int("level", 0..=12)?.unwrap_or(8);
-    let mode = settings.one_of("mode_spec", &["auto", "classic"])?.unwrap_or("auto");
+    let level = settings.encoder_int("level", 0..=12)?.unwrap_or(8);
+    let mode = settings.encoder_one_of("mode_spec", &["auto", "classic"])?.unwrap_or("auto");
     let delta = settings
-        .one_of("delta_spec", &["auto", "no_op", "none", "try_consecutive", "try_lookback"])?
+        .encoder_one_of("delta_spec", &["auto", "no_op", "none", "try_consecutive", "try_lookback"])?
         .unwrap_or("auto");
-    settings.one_of("paging_spec", &["equal_pages_up_to"])?;
-    let order = settings.int("delta_encoding_order", 0..=7)?;
-    let page = settings.int("equal_pages_up_to", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
+    settings.encoder_one_of("paging_spec", &["equal_pages_up_to"])?;
+    let order = settings.encoder_int("delta_encoding_order", 0..=7)?;
+    let page = settings.encoder_int("equal_pages_up_to", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
     let delta_spec = match (delta, order) {
         // An order alone is what numcodecs wrote before it had `delta_spec`.
         ("auto" | "try_consecutive", Some(order)) => DeltaSpec::TryConsecutive(unsigned(order)),

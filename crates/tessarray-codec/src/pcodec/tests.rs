@@ -60,7 +60,7 @@ fn every_setting_of_numcodecs_is_taken_and_what_does_not_fit_is_named() {
         NamedConfig::new("pcodec").with("delta_spec", "no_op").with("delta_encoding_order", 1),
         NamedConfig::new("pcodec").with("equal_pages_up_to", 0),
     ] {
-        let error = Registry::new().build(&config, &spec).unwrap_err();
+        let error = Registry::new().build(&config.for_new(), &spec).unwrap_err();
         assert!(matches!(error, CodecError::Config { .. }), "{error}");
     }
 }

@@ -26,7 +26,7 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
     if !float(types.decoded) || !float(types.encoded) {
         return Err(fail::data_type(NAME, spec, "it rounds floats of 16, 32 or 64 bits"));
     }
-    let digits = settings.required("digits", settings.int("digits", -300..=300)?)?;
+    let digits = settings.required("digits", settings.encoder_int("digits", -300..=300)?)?;
     Ok(AnyCodec::Array(Arc::new(Quantize { types, digits, scale: scale(digits) })))
 }
 

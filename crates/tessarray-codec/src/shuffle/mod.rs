@@ -40,7 +40,8 @@ impl ShuffleCodec {
         Ok(Self { name: "numcodecs.shuffle".into(), element_size })
     }
 
-    /// From `{"elementsize": n}`. numcodecs defaults to 4; without the setting we take the size of the chunk's elements.
+    /// From `{"elementsize": n}`. numcodecs defaults to 4; without the setting, and with the 0 of netCDF-C, we take the size
+    /// of the chunk's elements.
     pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
         let mut element_size = spec.data_type.size().max(1);
         for (key, value) in &config.configuration {
@@ -48,8 +49,10 @@ impl ShuffleCodec {
                 return Err(config_error(format!("unknown setting {key:?}")));
             }
             let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
-            element_size =
-                size.ok_or_else(|| config_error(format!("elementsize is not a positive integer: {value}")))?;
+            let size = size.ok_or_else(|| config_error(format!("elementsize is not an integer: {value}")))?;
+            if size > 0 || config.strict {
+                element_size = size;
+            }
         }
         Ok(Self { name: config.name.clone(), ..Self::new(element_size)? })
     }

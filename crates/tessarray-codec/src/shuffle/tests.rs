@@ -194,7 +194,7 @@ fn the_codec_round_trips_and_keeps_its_name() {
 #[test]
 fn wrong_settings_are_refused() {
     for value in [json!(0), json!(-1), json!(1.5), json!("4"), json!(null)] {
-        let config = NamedConfig::new("shuffle").with("elementsize", value);
+        let config = NamedConfig::new("shuffle").with("elementsize", value).for_new();
         assert!(matches!(ShuffleCodec::from_config(&config, &spec()), Err(CodecError::Config { .. })));
     }
     let config = NamedConfig::new("shuffle").with("size", 4);

@@ -32,8 +32,8 @@ pub(crate) fn register(registry: &mut Registry) {
 
 fn build(config: &NamedConfig, _: &ChunkSpec) -> Result<AnyCodec> {
     let settings = Settings::new(config, &["level", "checksum"])?;
-    let level = settings.int("level", MIN_LEVEL..=MAX_LEVEL)?.unwrap_or(0);
-    let checksum = settings.bool("checksum")?.unwrap_or(false);
+    let level = settings.encoder_int("level", MIN_LEVEL..=MAX_LEVEL)?.unwrap_or(0);
+    let checksum = settings.encoder_bool("checksum")?.unwrap_or(false);
     Ok(AnyCodec::Bytes(Arc::new(Zstd { level: i32::try_from(level).unwrap_or(0), checksum })))
 }
 

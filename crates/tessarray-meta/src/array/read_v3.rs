@@ -34,7 +34,7 @@ pub(crate) fn array_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<A
         None | Some(Value::Null) => None,
         Some(names) => Some(dimension_names(names, shape.len(), &path.key("dimension_names"))?),
     };
-    if let Some(transformers) = object.optional("storage_transformers") {
+    if let Some(transformers) = object.optional("storage_transformers").filter(|value| !value.is_null()) {
         refuse_transformers(transformers, &path.key("storage_transformers"))?;
     }
     let mut extra = object.finish("member")?;

@@ -46,7 +46,7 @@ pub(crate) fn bytes_codec_to_v3(id: &str, mut settings: Map<String, Value>, size
     // numcodecs encodes and decodes in the machine's byte order, and zarr-python then takes the bytes for the array's
     // own: the swap of big-endian arrays stays in front of it.
     let name = if id == "pcodec" { "pcodec_bytes" } else { id };
-    NamedConfig { name: name.into(), configuration: settings, must_understand: true }
+    NamedConfig { configuration: settings, ..NamedConfig::new(name) }
 }
 
 /// The numcodecs configuration of a v3 codec: without what older releases of numcodecs refuse as unknown, where it says

@@ -30,6 +30,12 @@ pub fn v2_from_codecs(codecs: &[NamedConfig], data_type: &DataType, rank: usize)
         let at = path.index(i);
         match plain(&codec.name) {
             "sharding_indexed" => return Err(MetaError::unsupported(&at, "sharding in Zarr v2")),
+            name @ ("scale_offset" | "cast_value") => {
+                return Err(MetaError::unsupported(
+                    &at,
+                    format!("{name} in Zarr v2; fixedscaleoffset is its like"),
+                ));
+            }
             "transpose" => order = transposed(codec, i, rank, &at)?,
             "bytes" if !serialized => {
                 endian =

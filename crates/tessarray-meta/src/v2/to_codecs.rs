@@ -94,8 +94,8 @@ impl Chain {
                     ));
                 }
                 self.current = filter_output(id, &settings, &self.current, path)?;
-                let name = format!("numcodecs.{id}");
-                self.codecs.push(NamedConfig { name, configuration: settings, must_understand: true });
+                let named = NamedConfig::new(format!("numcodecs.{id}"));
+                self.codecs.push(NamedConfig { configuration: settings, ..named });
             }
             id => {
                 self.serialize(path)?;
