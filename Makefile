@@ -54,7 +54,7 @@ bench: $(VENV)/.python ## the Rust benches of plan, decode and encode
 fuzz: ## fuzz every target for TIME seconds each: make fuzz [TIME=600]
 	TIME=$(TIME) sh tools/fuzz
 
-torture: build $(VENV)/.dev ## kills, losses of power, damage and models of packs for TIME seconds: make torture [TIME=3600]
+torture: build $(VENV)/.dev ## kills, losses of power, damage, clocks and models for TIME seconds: make torture [TIME=3600]
 	$(BIN)/python tools/torture.py --time $(TIME)
 
 lock: $(VENV)/.python ## resolve the Python dependencies anew

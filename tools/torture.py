@@ -1,4 +1,4 @@
-"""The long lanes of the tests of packs, within a budget of time: `make torture TIME=3600`.
+"""The long lanes of the tests of arrays and packs, within a budget of time: `make torture TIME=3600`.
 
 Each round runs every lane with twice as many kills, images, flips and examples as the round before, and new random
 numbers (`TESSARRAY_TEST_SCALE` does both). A lane that is still running when the time is over is stopped, and counts
@@ -17,14 +17,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RUST = ["cargo", "test", "--release", "--package", "tessarray-pack", "--test"]
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "timeout=0"]
+FACADE = ["cargo", "test", "--release", "--package", "tessarray", "--test"]
 LANES = {
     "loss of power": [*RUST, "power"],
+    "loss of power, traced": [*PYTEST, "tests/python/test_powerloss.py"],
     "damage": [*RUST, "damage"],
     "failing calls": [*RUST, "faults"],
-    "loss of power, traced": [*PYTEST, "tests/python/test_powerloss.py"],
     "schedules": [*RUST, "schedules"],
+    "clocks": [*RUST, "clocks"],
+    "creation": [*RUST, "create"],
+    "lost commits and leftovers": [*RUST, "lost", "--test", "leftovers"],
+    "histories of packs": [*RUST, "model"],
+    "deletions beside writers": [*FACADE, "deleting"],
     "model": [*PYTEST, "tests/python/test_pack_model.py"],
     "kills and processes": [*PYTEST, "tests/python/test_pack_crash.py"],
+    "writers, repairs and expiries": [*PYTEST, "tests/python/test_concurrency.py"],
+    "conversions that went on": [*PYTEST, "tests/python/test_convert_resumed.py"],
+    "flipped bits of chunks and zips": [*PYTEST, "tests/python/test_checksum.py", "tests/python/test_zip_names.py"],
 }
 
 

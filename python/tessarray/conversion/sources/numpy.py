@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import threading
+import tokenize
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +20,23 @@ from tessarray.conversion.errors import FormatError
 from tessarray.conversion.model import ArraySpec, GroupSpec, NDArray, Region
 from tessarray.conversion.sources.base import FileSource, contiguous_chunk
 
+# What NumPy and zipfile raise of files that are none: the header is parsed as a Python literal.
+BROKEN = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError, OSError, RuntimeError,
+    SyntaxError, TypeError, ValueError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 FORGOTTEN = 1 << 20  # bytes of a read above which the pages of the file are given back
+
+
+@contextmanager
+def readable(path: Path, kind: str, member: str = "") -> Iterator[None]:
+    """Makes one error, with the file and its member, of all that a file of this kind can be broken by."""
+    try:
+        yield
+    except BROKEN as error:
+        place = f"{path}: {member}" if member else str(path)
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise FormatError(f"{place}: not readable as {kind}: {reason}") from error
 
 
 class NpySource(FileSource):
@@ -25,10 +46,8 @@ class NpySource(FileSource):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        try:
+        with readable(path, self.kind):
             self._values = np.lib.format.open_memmap(path, mode="r")
-        except (ValueError, OSError, EOFError) as error:
-            raise FormatError(f"{path}: not readable as npy: {error}") from error
 
     def groups(self) -> list[GroupSpec]:
         return []
@@ -59,18 +78,20 @@ class NpzSource(FileSource):
         super().__init__(path)
         self._loaded: tuple[str, NDArray] | None = None
         self._loading = threading.Lock()
-        try:
+        with readable(path, self.kind):
             self._zip = zipfile.ZipFile(path)
-            self._specs = [
-                self._spec(info) for info in self._zip.infolist() if info.filename.endswith(".npy")
-            ]
-        except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise FormatError(f"{path}: not readable as npz: {error}") from error
+        members = [info for info in self._zip.infolist() if info.filename.endswith(".npy")]
+        self._specs = [self._spec(info) for info in members]
 
     def _spec(self, info: zipfile.ZipInfo) -> ArraySpec:
         name = info.filename.removesuffix(".npy")
-        with self._zip.open(info) as member:
+        with readable(self.path, self.kind, info.filename), self._zip.open(info) as member:
             shape, dtype = _header(member)
+            expected, found = member.tell() + math.prod(shape) * dtype.itemsize, info.file_size
+            if min(shape, default=0) < 0 or expected != found:
+                raise ValueError(
+                    f"expected {expected} bytes of shape {shape} and type {dtype}, found {found}"
+                )
         # A deflated member cannot be entered in the middle: one read takes it all.
         flat = info.compress_type == zipfile.ZIP_STORED
         return ArraySpec(
@@ -94,7 +115,10 @@ class NpzSource(FileSource):
         return np.array(values[region])
 
     def _open(self, path: str) -> NDArray:
-        info = self._zip.getinfo(f"{path}.npy")
+        with readable(self.path, self.kind, f"{path}.npy"):
+            return self._values(self._zip.getinfo(f"{path}.npy"))
+
+    def _values(self, info: zipfile.ZipInfo) -> NDArray:
         if info.compress_type == zipfile.ZIP_STORED:
             with self._zip.open(info) as member:
                 shape, dtype = _header(member)
