@@ -21,7 +21,7 @@ fn list() -> Vec<(&'static str, Value, DataType)> {
         ("zlib", json!({"level": 5}), DataType::UInt32),
         ("lz4", json!({}), DataType::UInt32),
         ("bz2", json!({}), DataType::UInt32),
-        ("scale_offset", json!({"offset": 3, "scale": 2}), DataType::UInt32),
+        ("scale_offset", json!({"offset": 0, "scale": 2}), DataType::UInt32),
         ("cast_value", json!({"data_type": "int16", "out_of_range": "clamp"}), DataType::Float32),
         ("lzma", json!({"preset": 0}), DataType::UInt32),
         ("lzma", json!({"format": 3, "filters": [{"id": 33, "preset": 0}]}), DataType::UInt32),
