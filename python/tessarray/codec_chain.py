@@ -11,6 +11,13 @@ JSONCodec = dict[str, Any]
 SERIALIZERS = {"bytes", "endian", "vlen-utf8", "vlen-bytes", "sharding_indexed", "pcodec"}
 
 
+def _serializes(chain: Sequence[JSONCodec], at: int) -> bool:
+    """Whether this codec makes bytes of the array; `packbits` does unless `bytes` comes next."""
+    if chain[at]["name"] == "packbits":
+        return at + 1 == len(chain) or chain[at + 1]["name"] != "bytes"
+    return chain[at]["name"].removeprefix("numcodecs.") in SERIALIZERS
+
+
 def split_chain(chain: Sequence[JSONCodec]) -> tuple[tuple[JSONCodec, ...], JSONCodec, tuple[JSONCodec, ...]]:
     """Filters, serializer and compressors; of the inner chunks, where the chain shards.
 
@@ -19,7 +26,7 @@ def split_chain(chain: Sequence[JSONCodec]) -> tuple[tuple[JSONCodec, ...], JSON
     ('bytes', ['zstd'])
     """
     for at, codec in enumerate(chain):
-        if codec["name"].removeprefix("numcodecs.") in SERIALIZERS:
+        if _serializes(chain, at):
             if codec["name"] == "sharding_indexed":
                 return split_chain(codec["configuration"]["codecs"])
             return tuple(chain[:at]), codec, tuple(chain[at + 1 :])

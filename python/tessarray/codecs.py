@@ -30,6 +30,7 @@ __all__ = [
     "Gzip",
     "Lz4",
     "Lzma",
+    "PackBits",
     "Pcodec",
     "ScaleOffset",
     "Shuffle",
@@ -95,6 +96,20 @@ class VLenBytes(Codec):
     """Array to bytes: byte strings of any length."""
 
     name: ClassVar[str] = "vlen-bytes"
+
+
+@dataclass(frozen=True)
+class PackBits(Codec):
+    """Array to bytes: of each bool or number the bits `first_bit` to `last_bit` only (0 is the lowest; all by default).
+
+    What is not stored reads as zeros, and above the stored bits of a signed integer as its sign. `padding_encoding`:
+    where a byte says how many bits of the last byte are unused.
+    """
+
+    name: ClassVar[str] = "packbits"
+    padding_encoding: Literal["none", "first_byte", "last_byte"] | None = None
+    first_bit: int | None = None
+    last_bit: int | None = None
 
 
 @dataclass(frozen=True)

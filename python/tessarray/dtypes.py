@@ -4,6 +4,7 @@
 |---|---|
 | `bool`, `int8`...`uint64`, `float16`...`float64`, `complex64`, `complex128` | the same names |
 | `ml_dtypes.bfloat16` (or the text `"bfloat16"`) | `bfloat16` |
+| `ml_dtypes.int4`, `float8_e4m3fn`, ... (numbers of 8 bits and fewer, or their names) | the same names |
 | `datetime64[ns]`, `timedelta64[10s]`, ... | `numpy.datetime64`, `numpy.timedelta64` |
 | `S5`, `U5` | `null_terminated_bytes`, `fixed_length_utf32` |
 | `V5` (or `"r40"`) | `r40` |

@@ -1,5 +1,6 @@
 //! The data types an array element can have, and their sizes in memory.
 
+use crate::SmallType;
 use std::fmt;
 
 /// The unit of a `datetime64` or `timedelta64` value, as NumPy spells it.
@@ -77,6 +78,8 @@ pub enum DataType {
     Float64,
     Complex64,
     Complex128,
+    /// A number of 8 bits or fewer, one byte per element (`int4`, `float8_e5m2`, ...).
+    Small(SmallType),
     /// Signed 64-bit count of `scale` units since 1970-01-01; `i64::MIN` is not-a-time.
     DateTime64 {
         unit: TimeUnit,
@@ -114,7 +117,7 @@ impl DataType {
     /// a 16-byte [`VarItem`](crate::VarItem) that points into an [`Arena`](crate::Arena).
     pub fn size(&self) -> usize {
         match self {
-            Self::Bool | Self::Int8 | Self::UInt8 => 1,
+            Self::Bool | Self::Int8 | Self::UInt8 | Self::Small(_) => 1,
             Self::Int16 | Self::UInt16 | Self::Float16 | Self::BFloat16 => 2,
             Self::Int32 | Self::UInt32 | Self::Float32 => 4,
             Self::Int64 | Self::UInt64 | Self::Float64 | Self::Complex64 => 8,
@@ -172,6 +175,7 @@ impl DataType {
             Self::Float64 => "float64".into(),
             Self::Complex64 => "complex64".into(),
             Self::Complex128 => "complex128".into(),
+            Self::Small(small) => small.name().into(),
             Self::DateTime64 { .. } => "numpy.datetime64".into(),
             Self::TimeDelta64 { .. } => "numpy.timedelta64".into(),
             Self::FixedBytes(_) => "null_terminated_bytes".into(),

@@ -9,6 +9,7 @@ mod copy;
 mod dtype;
 mod fill;
 mod pages;
+mod small;
 mod view;
 
 pub use arena::{Arena, VarItem};
@@ -16,4 +17,5 @@ pub use copy::{copy_strided, stream_strided};
 pub use dtype::{DataType, DataTypeError, Field, TimeUnit};
 pub use fill::{fill_with, is_filled_with, zeroed};
 pub use pages::Pages;
+pub use small::SmallType;
 pub use view::{Dims, InputView, OutputView, Strides, ViewError, c_strides, is_contiguous};

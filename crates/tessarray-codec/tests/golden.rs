@@ -1,5 +1,5 @@
-//! Encodings made by numcodecs (golden/make.py) decode to what they were made of, and where the bytes are determined
-//! ours are the same.
+//! Encodings made by numcodecs (golden/make.py), zarr-python and zarrs (golden/make_extensions.py) decode to what they
+//! were made of, and where the bytes are determined ours are the same.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -8,6 +8,7 @@ use tessarray_buffer::{Arena, DataType, VarItem};
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
 
 const CASES: &str = include_str!("golden/cases.jsonl");
+const EXTENSIONS: &str = include_str!("golden/extensions.jsonl");
 
 struct Case {
     line: usize,
@@ -46,7 +47,7 @@ fn data_type(name: &str, codec: &str) -> DataType {
 }
 
 fn cases(kinds: &[&str]) -> Vec<Case> {
-    let all = CASES.lines().enumerate().map(|(i, line)| {
+    let all = CASES.lines().chain(EXTENSIONS.lines()).enumerate().map(|(i, line)| {
         let case: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| case[key].as_str().unwrap_or_default().to_owned();
         let mut config = NamedConfig::new(text("name"));
@@ -129,6 +130,22 @@ fn pcodec_reads_and_writes_what_numcodecs_does() {
         out.fill(0);
         codec.decode(&case.encoded, &mut out).unwrap();
         assert_eq!(out, case.input, "line {}", case.line);
+    }
+}
+
+#[test]
+#[cfg(target_endian = "little")]
+fn packbits_reads_and_writes_what_zarrs_does() {
+    for case in cases(&["packed"]) {
+        let registry = Registry::new();
+        let AnyCodec::Serializer(codec) = registry.build(&case.config, &case.spec).unwrap() else { panic!() };
+        let arena = Arena::new();
+        let mut encoded = Vec::new();
+        codec.encode(&case.spec, &case.input, &arena, &mut encoded).unwrap();
+        assert_eq!(encoded, case.encoded, "line {}: {:?}", case.line, case.config);
+        let mut out = vec![0; case.decoded.len()];
+        codec.decode(&case.spec, &case.encoded, &mut out, &arena).unwrap();
+        assert_eq!(out, case.decoded, "line {}: {:?}", case.line, case.config);
     }
 }
 

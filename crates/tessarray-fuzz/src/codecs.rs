@@ -2,7 +2,7 @@
 
 use crate::{Outcome, Target};
 use serde_json::{Value, json};
-use tessarray_buffer::{Arena, DataType, Dims};
+use tessarray_buffer::{Arena, DataType, Dims, SmallType};
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry, Window};
 
 /// Elements of a chunk.
@@ -37,7 +37,10 @@ fn list() -> Vec<(&'static str, Value, DataType)> {
         ("vlen-bytes", json!({}), DataType::Bytes),
         ("bytes", json!({"endian": "big"}), DataType::UInt32),
         ("delta", json!({"dtype": "<u4"}), DataType::UInt32),
-        ("packbits", json!({}), DataType::Bool),
+        ("numcodecs.packbits", json!({}), DataType::Bool),
+        ("packbits", json!({"padding_encoding": "first_byte"}), DataType::Bool),
+        ("packbits", json!({"first_bit": 2, "last_bit": 12}), DataType::Int16),
+        ("packbits", json!({}), DataType::Small(SmallType::Float6E2M3Fn)),
         (
             "fixedscaleoffset",
             json!({"dtype": "<f8", "astype": "<i2", "scale": 10, "offset": 1}),

@@ -6,7 +6,7 @@ use crate::v2::Endian;
 use crate::{MetaError, Path, Result, base64};
 use half::{bf16, f16};
 use serde_json::Value;
-use tessarray_buffer::DataType;
+use tessarray_buffer::{DataType, SmallType};
 
 /// Which version's rules hold: v2 lets numbers be strings, and 0 stand for an empty element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub(crate) fn element(data_type: &DataType, value: &Value, rules: Rules, path: &
             time.to_ne_bytes().into()
         }
         DataType::Float16 | DataType::BFloat16 | DataType::Float32 | DataType::Float64 => float(value, path)?,
+        DataType::Small(small) => vec![small_number(*small, data_type, value, rules, path)?],
         DataType::Complex64 | DataType::Complex128 => match value.as_array().map(Vec::as_slice) {
             Some([re, im]) => [float(re, &path.index(0))?, float(im, &path.index(1))?].concat(),
             _ if rules.lenient() && value.is_number() => {
@@ -143,6 +144,48 @@ fn boolean(value: &Value, path: &Path<'_>) -> Result<bool> {
     }
 }
 
+/// The byte of a number of 8 bits or fewer.
+fn small_number(
+    small: SmallType,
+    data_type: &DataType,
+    value: &Value,
+    rules: Rules,
+    path: &Path<'_>,
+) -> Result<u8> {
+    let bad = |expected: String| MetaError::value(path, expected, value);
+    if let Some(signed) = small.signed_integer() {
+        let count = 1i128 << small.bits();
+        let (min, max) = if signed { (-count / 2, count / 2 - 1) } else { (0, count - 1) };
+        let number = integer(value, min, max, rules, data_type, path)?.as_i8();
+        return Ok(number.cast_unsigned() & small.mask());
+    }
+    let bits = value.as_str().and_then(|text| hex_bits(text, 1)).and_then(|bytes| bytes.first().copied());
+    if let Some(bits) = bits.filter(|bits| bits & !small.mask() == 0) {
+        return Ok(bits);
+    }
+    let number = float_number(value, rules).and_then(|number| small.from_f64(number));
+    number.ok_or_else(|| bad(format!("a number that {data_type} can hold, or its bits as \"0x..\"")))
+}
+
+/// A number, or the word for one; `None` for any other value.
+fn float_number(value: &Value, rules: Rules) -> Option<f64> {
+    match value {
+        Value::Number(n) => n.as_f64(),
+        Value::String(text) => match text.as_str() {
+            "NaN" => Some(f64::NAN),
+            "Infinity" => Some(f64::INFINITY),
+            "-Infinity" => Some(f64::NEG_INFINITY),
+            // Words such as "nan" and "-inf" too; 1e999 is none, and no number that fits.
+            text if rules.lenient() => {
+                let word = !text.bytes().any(|byte| byte.is_ascii_digit());
+                text.parse().ok().filter(|n: &f64| word || n.is_finite())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The bytes of one float: the element, or either part of a complex element.
 fn float_bytes(data_type: &DataType, value: &Value, rules: Rules, path: &Path<'_>) -> Result<Vec<u8>> {
     let width = match data_type {
@@ -154,20 +197,9 @@ fn float_bytes(data_type: &DataType, value: &Value, rules: Rules, path: &Path<'_
         let expected = format!("a number that fits {data_type}, \"NaN\", \"Infinity\" or \"-Infinity\"");
         MetaError::value(path, expected, value)
     };
-    let number = match value {
-        Value::Number(n) => n.as_f64().ok_or_else(bad)?,
-        Value::String(text) => match text.as_str() {
-            "NaN" => f64::NAN,
-            "Infinity" => f64::INFINITY,
-            "-Infinity" => f64::NEG_INFINITY,
-            // Words such as "nan" and "-inf" too; 1e999 is none, and no number that fits.
-            text if rules.lenient() => {
-                let word = !text.bytes().any(|byte| byte.is_ascii_digit());
-                text.parse().ok().filter(|n: &f64| word || n.is_finite()).ok_or_else(bad)?
-            }
-            text => return hex_bits(text, width).ok_or_else(bad),
-        },
-        _ => return Err(bad()),
+    let Some(number) = float_number(value, rules) else {
+        let bits = value.as_str().filter(|_| !rules.lenient()).and_then(|text| hex_bits(text, width));
+        return bits.ok_or_else(bad);
     };
     let (bytes, finite) = match (width, data_type) {
         (2, DataType::BFloat16) => {

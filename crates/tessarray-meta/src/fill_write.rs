@@ -45,6 +45,14 @@ fn scalar(data_type: &DataType, fill: &[u8], hex: bool) -> Value {
         }
         DataType::Float32 => float32(fill, hex),
         DataType::Float64 => float64(fill, hex),
+        DataType::Small(small) => {
+            let code = first::<1>(fill)[0] & small.mask();
+            match small.signed_integer() {
+                // Exact: a number of 4 bits or fewer.
+                Some(_) => Value::Number((small.to_f64(code) as i64).into()),
+                None => float(small.to_f64(code), code.into(), small.nan().unwrap_or(0).into(), 2, hex),
+            }
+        }
         DataType::Complex64 => Value::Array(vec![float32(fill, hex), float32(tail(fill, 4), hex)]),
         DataType::Complex128 => Value::Array(vec![float64(fill, hex), float64(tail(fill, 8), hex)]),
         DataType::FixedBytes(_) => {

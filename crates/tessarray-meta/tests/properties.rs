@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use tessarray_buffer::{DataType, Field, TimeUnit};
+use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 use tessarray_codec::NamedConfig;
 use tessarray_meta::{
     ArrayMetadata, ChunkGrid, Endian, Format, GroupMetadata, KeyEncoding, Limits, Node, Path,
@@ -34,6 +34,7 @@ fn simple_type() -> impl Strategy<Value = DataType> {
             DataType::Complex128,
             DataType::DateTime64 { unit: Generic, scale: 1 },
         ]),
+        proptest::sample::select(SmallType::all().map(DataType::Small).collect::<Vec<_>>()),
         time.clone().prop_map(|(unit, scale)| DataType::DateTime64 { unit, scale }),
         time.prop_map(|(unit, scale)| DataType::TimeDelta64 { unit, scale }),
         (1..9u32).prop_map(DataType::FixedBytes),
@@ -54,6 +55,7 @@ fn fixed_type() -> impl Strategy<Value = DataType> {
 fn element(data_type: &DataType, bits: &[u8]) -> Vec<u8> {
     match data_type {
         DataType::Bool => vec![bits[0] & 1],
+        DataType::Small(small) => vec![bits[0] & small.mask()],
         DataType::Struct(fields) => {
             let part = |field: &Field| element(&field.data_type, bits);
             fields.iter().flat_map(part).collect()
@@ -253,6 +255,16 @@ fn legal_spellings_are_all_read() {
     assert_eq!(fill(DataType::Float32, json!("0x7fc00001")), 0x7fc0_0001u32.to_ne_bytes());
     assert_eq!(fill(DataType::Float16, json!("0x7e01")), 0x7e01u16.to_ne_bytes());
     assert_eq!(fill(DataType::BFloat16, json!("NaN")), 0x7fc0u16.to_ne_bytes());
+    assert_eq!(fill(DataType::Small(SmallType::Int4), json!(-8.0)), [8]);
+    assert_eq!(fill(DataType::Small(SmallType::Float8E4M3Fn), json!("NaN")), [0x7f]);
+    assert_eq!(fill(DataType::Small(SmallType::Float8E5M2), json!("0xfd")), [0xfd]);
+    assert_eq!(fill(DataType::Small(SmallType::Float8E5M2), json!(1.1)), [0x3c]);
+    let refused = |small, value: Value| fill_value_from_json(&DataType::Small(small), &value, &path).is_err();
+    assert!(refused(SmallType::Int4, json!(8)) && refused(SmallType::UInt2, json!(-1)));
+    assert!(refused(SmallType::Int2, json!("0x01")) && refused(SmallType::Float4E2M1Fn, json!("0x10")));
+    assert!(
+        refused(SmallType::Float8E4M3Fn, json!("Infinity")) && refused(SmallType::Float8E5M2, json!(1e9))
+    );
     assert_eq!(fill(DataType::Float64, json!(3)), 3f64.to_ne_bytes());
     assert_eq!(fill(DataType::UInt8, json!(3.0)), [3]);
     assert_eq!(fill(DataType::Bytes, json!([1, 2])), [1, 2]);

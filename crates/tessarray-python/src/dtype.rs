@@ -4,7 +4,7 @@ use crate::errors::invalid;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyType};
-use tessarray::{DataType, Field, TimeUnit};
+use tessarray::{DataType, Field, SmallType, TimeUnit};
 
 /// The data type a user means by a NumPy dtype, anything NumPy takes for one, the name of a Zarr data type, `str`
 /// (strings of any length) or `bytes` (byte strings of any length), or a zarr-python data type object.
@@ -24,6 +24,9 @@ pub fn data_type(object: &Bound<'_, PyAny>) -> PyResult<DataType> {
             "bytes" | "variable_length_bytes" => return Ok(DataType::Bytes),
             "bfloat16" => return Ok(DataType::BFloat16),
             name => {
+                if let Some(small) = SmallType::from_name(name) {
+                    return Ok(DataType::Small(small));
+                }
                 let bits = name.strip_prefix('r').and_then(|bits| bits.parse::<u32>().ok());
                 if let Some(bits) = bits.filter(|bits| bits % 8 == 0 && *bits > 0) {
                     return Ok(DataType::RawBits(bits / 8));
@@ -49,6 +52,11 @@ pub fn of_descr(descr: &Bound<'_, PyArrayDescr>) -> PyResult<DataType> {
     let refuse = |hint: &str| Err(invalid(py, format!("dtype {} cannot be stored{hint}", descr.as_any())));
     let size = descr.itemsize();
     let small = u32::try_from(size).unwrap_or(u32::MAX);
+    if size == 1
+        && let Some(small) = SmallType::from_name(&name_of(descr)?)
+    {
+        return Ok(DataType::Small(small));
+    }
     Ok(match (descr.kind(), size) {
         (b'b', 1) => DataType::Bool,
         (b'i', 1) => DataType::Int8,
@@ -127,7 +135,7 @@ fn fields(descr: &Bound<'_, PyArrayDescr>) -> PyResult<DataType> {
 /// on NumPy 1), objects for byte strings of any length.
 pub fn descr<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Bound<'py, PyArrayDescr>> {
     let text = match data_type {
-        DataType::BFloat16 => return bfloat16(py),
+        DataType::BFloat16 | DataType::Small(_) => return ml_dtype(py, &data_type.zarr_name()),
         DataType::String => return string(py),
         DataType::Bytes => "O".to_owned(),
         DataType::FixedBytes(n) => format!("S{n}"),
@@ -155,11 +163,13 @@ fn time(kind: &str, unit: TimeUnit, scale: u32) -> String {
     }
 }
 
-fn bfloat16(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
-    match py.import("ml_dtypes") {
-        Ok(module) => PyArrayDescr::new(py, module.getattr("bfloat16")?),
+fn ml_dtype<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArrayDescr>> {
+    let class = py.import("ml_dtypes").and_then(|module| module.getattr(name));
+    match class {
+        Ok(class) => PyArrayDescr::new(py, class),
         Err(_) => {
-            let message = "bfloat16 needs the package ml_dtypes in Python: pip install ml_dtypes";
+            let message =
+                format!("{name} needs the package ml_dtypes in Python: pip install --upgrade ml_dtypes");
             Err(crate::errors::Failure::new("MissingPackageError", message).raise(py))
         }
     }

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::Value;
 use tessarray::{
-    Arena, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding, NamedConfig,
-    ShardChoice, VarItem, fill_value_to_json,
+    Arena, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding,
+    NamedConfig, ShardChoice, VarItem, fill_value_to_json,
 };
 
 /// The arguments of `create_array` after Python has brought them to their plain forms: shapes are sequences of
@@ -183,11 +183,19 @@ fn fill_value(value: &Bound<'_, PyAny>, data_type: &DataType) -> PyResult<Value>
         let bytes = Arena::resolve(&buffers, VarItem::from_bytes(&item)).unwrap_or_default();
         return Ok(fill_value_to_json(data_type, bytes));
     }
-    if value.is_instance_of::<PyString>()
-        && matches!(data_type, DataType::Float16 | DataType::BFloat16 | DataType::Float32 | DataType::Float64)
-    {
+    let float = match data_type {
+        DataType::Float16 | DataType::BFloat16 | DataType::Float32 | DataType::Float64 => true,
+        DataType::Small(small) => small.signed_integer().is_none(),
+        _ => false,
+    };
+    if value.is_instance_of::<PyString>() && float {
         // "NaN", "Infinity" and the hexadecimal forms are Zarr's own.
         return to_json(value, "fill_value");
+    }
+    if matches!(data_type, DataType::Small(_)) {
+        // ml_dtypes would wrap and saturate: the format's own rules refuse what does not fit.
+        let number: f64 = value.extract().map_err(|_| wrong(value.to_string()))?;
+        return Ok(fill_value_to_json(&DataType::Float64, &number.to_ne_bytes()));
     }
     let descr = dtype::descr(py, data_type)?;
     let numpy = py.import("numpy")?;

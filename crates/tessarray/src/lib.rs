@@ -21,7 +21,8 @@ pub use tessarray_array::{
     codec_from_text, recording, repair_store,
 };
 pub use tessarray_buffer::{
-    Arena, DataType, Dims, Field, InputView, OutputView, Strides, TimeUnit, VarItem, ViewError, c_strides,
+    Arena, DataType, Dims, Field, InputView, OutputView, SmallType, Strides, TimeUnit, VarItem, ViewError,
+    c_strides,
 };
 pub use tessarray_codec::{
     AnyCodec, ArrayCodec, BytesCodec, Chain, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry,

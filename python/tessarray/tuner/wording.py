@@ -154,11 +154,11 @@ def type_name(result: TuneResult) -> str:
 
 
 def item_size(result: TuneResult) -> int:
-    """Bytes of an element; 2 for types that only their name is known of (bfloat16)."""
+    """Bytes of an element; of types that NumPy does not know by name, 2 for bfloat16 and 1 for small ones."""
     try:
         return np.dtype(result.dtype).itemsize
     except TypeError:
-        return 2
+        return 1 if result.dtype.startswith(("int", "uint", "float")) else 2
 
 
 def queries_of(result: TuneResult) -> tuple[QueryClass, ...]:

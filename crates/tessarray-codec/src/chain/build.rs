@@ -23,8 +23,11 @@ impl Chain {
         shardings: usize,
     ) -> Result<Self> {
         let mut builder = Builder { stored: spec.clone(), current: spec.clone(), ..Builder::default() };
-        for config in configs {
-            if config.name == "sharding_indexed" {
+        for (at, config) in configs.iter().enumerate() {
+            if crate::packbits::is_array_codec(configs.get(at..).unwrap_or_default()) {
+                let named = NamedConfig { name: format!("numcodecs.{}", config.name), ..config.clone() };
+                builder.add(config, registry.build(&named, &builder.current)?)?;
+            } else if config.name == "sharding_indexed" {
                 if shardings >= MAX_SHARDINGS {
                     let reason = format!("more than {MAX_SHARDINGS} shardings inside each other");
                     return Err(CodecError::Chain { reason });

@@ -1,18 +1,34 @@
-//! `numcodecs.packbits`: bools as bits, the first in the highest bit, after a byte with the number of unused bits.
+//! Two codecs of one name. `packbits` is registered with zarr-extensions and serialises ([`serializer`]).
+//! `numcodecs.packbits` is array to array: bools as bits, the first in the highest bit, after a byte with the number of
+//! unused bits. Where `bytes` comes next in a chain, a bare `packbits` is that of numcodecs
+//! ([`is_array_codec`]).
+
+mod serializer;
 
 use crate::config::Settings;
-use crate::list::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
 use tessarray_buffer::{DataType, Dims};
 
-const NAME: &str = "packbits";
+const NAME: &str = "numcodecs.packbits";
 
 #[derive(Debug)]
 struct PackBits;
 
 pub(crate) fn register(registry: &mut Registry) {
-    register_all(registry, &["packbits", "numcodecs.packbits"], build);
+    serializer::register(registry);
+    registry.register(NAME, build);
+}
+
+/// Whether the codec at the head of what is left of a chain is `packbits` of numcodecs, which its place says.
+pub(crate) fn is_array_codec(rest: &[NamedConfig]) -> bool {
+    match rest {
+        [codec, next, ..] => {
+            let bare = codec.configuration.keys().all(|key| key == "id");
+            codec.name == "packbits" && bare && next.name == "bytes"
+        }
+        _ => false,
+    }
 }
 
 fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
@@ -35,7 +51,7 @@ fn packed(n: usize) -> usize {
 
 impl ArrayCodec for PackBits {
     fn config(&self) -> NamedConfig {
-        NamedConfig::new("numcodecs.packbits")
+        NamedConfig::new(NAME)
     }
 
     fn encoded_spec(&self, decoded: &ChunkSpec) -> Result<ChunkSpec> {
@@ -74,6 +90,8 @@ impl ArrayCodec for PackBits {
 mod tests {
     use super::*;
     use crate::conformance::{array, array_codec, samples, spec};
+    use crate::{Chain, Scratch};
+    use tessarray_buffer::Arena;
 
     #[test]
     fn conforms() {
@@ -82,6 +100,26 @@ mod tests {
             assert_eq!(array(&NamedConfig::new(NAME), &spec(DataType::Bool, &[n as u64]), &input), input);
         }
         assert!(Registry::new().build(&NamedConfig::new(NAME), &spec(DataType::UInt8, &[1])).is_err());
+    }
+
+    #[test]
+    fn the_place_in_the_chain_tells_the_two_codecs_apart() {
+        let build = |names: &[&str]| {
+            let configs: Vec<NamedConfig> = names.iter().map(|name| NamedConfig::new(*name)).collect();
+            Chain::build(&Registry::new(), &configs, spec(DataType::Bool, &[10]))
+        };
+        let encode = |names: &[&str]| {
+            let mut out = Vec::new();
+            let input = [1, 0, 1, 1, 0, 0, 0, 0, 0, 1];
+            build(names).unwrap().encode(&input, &Arena::new(), &mut Scratch::new(), &mut out).unwrap();
+            out
+        };
+        assert_eq!(encode(&["packbits"]), [0b0000_1101, 0b10]);
+        assert_eq!(encode(&["packbits", "crc32c"])[..2], [0b0000_1101, 0b10]);
+        assert_eq!(encode(&["packbits", "bytes"]), [6, 0b1011_0000, 0b0100_0000]);
+        assert_eq!(encode(&["numcodecs.packbits", "bytes"]), [6, 0b1011_0000, 0b0100_0000]);
+        assert!(build(&["packbits", "packbits"]).is_err());
+        assert!(build(&["numcodecs.packbits"]).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::fields::{self, Object};
 use crate::{MetaError, Path, Result};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use tessarray_buffer::{DataType, Field, TimeUnit};
+use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 
 /// The most fields of one structured type, nested ones not counted.
 const MAX_FIELDS: usize = 4096;
@@ -62,9 +62,10 @@ fn simple(name: &str, path: &Path<'_>) -> Result<DataType> {
         "complex128" | "complex_float64" => DataType::Complex128,
         "string" => DataType::String,
         "variable_length_bytes" | "bytes" => DataType::Bytes,
-        other => match raw_bits(other) {
-            Some(bits) => bits_type(bits, other, path)?,
-            None => return Err(MetaError::unknown(path, "data type", other)),
+        other => match (SmallType::from_name(other), raw_bits(other)) {
+            (Some(small), _) => DataType::Small(small),
+            (None, Some(bits)) => bits_type(bits, other, path)?,
+            (None, None) => return Err(MetaError::unknown(path, "data type", other)),
         },
     })
 }

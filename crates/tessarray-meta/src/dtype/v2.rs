@@ -4,7 +4,7 @@ use super::read_v3::{check_field_count, check_fields};
 use crate::v2::Endian;
 use crate::{MetaError, Path, Result, fields};
 use serde_json::Value;
-use tessarray_buffer::{DataType, Field, TimeUnit};
+use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 
 /// A v2 `dtype`: a data type, and the byte order its elements are stored in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,10 @@ pub fn parse_v2_data_type(value: &Value, object: Option<&DataType>, path: &Path<
 
 fn type_string(text: &str, object: Option<&DataType>, path: &Path<'_>) -> Result<V2DataType> {
     let bad = || MetaError::value(path, "a NumPy type string, as \"<f4\"", &text.into());
+    // ml_dtypes' names, as TensorStore writes them for want of a type string.
+    if let Some(small) = SmallType::from_name(text) {
+        return Ok(V2DataType { data_type: DataType::Small(small), endian: None });
+    }
     let mut chars = text.chars();
     let endian = match chars.next() {
         Some('<') => Some(Endian::Little),
@@ -149,6 +153,7 @@ pub fn data_type_to_v2(data_type: &DataType, endian: Endian) -> Value {
         }
         DataType::Float16 | DataType::Float32 | DataType::Float64 => format!("f{}", data_type.size()),
         DataType::BFloat16 => return "bfloat16".into(),
+        DataType::Small(small) => return small.name().into(),
         DataType::Complex64 => "c8".into(),
         DataType::Complex128 => "c16".into(),
         DataType::DateTime64 { unit, scale } => format!("M8{}", time_text(*unit, *scale)),

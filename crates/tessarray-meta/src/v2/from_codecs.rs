@@ -36,6 +36,14 @@ pub fn v2_from_codecs(codecs: &[NamedConfig], data_type: &DataType, rank: usize)
                     format!("{name} in Zarr v2; fixedscaleoffset is its like"),
                 ));
             }
+            "packbits"
+                if codec.name == "packbits" && codecs.get(i + 1).is_none_or(|next| next.name != "bytes") =>
+            {
+                return Err(MetaError::unsupported(
+                    &at,
+                    "packbits of zarr-extensions in Zarr v2; numcodecs.packbits packs bools there",
+                ));
+            }
             "transpose" => order = transposed(codec, i, rank, &at)?,
             "bytes" if !serialized => {
                 endian =
