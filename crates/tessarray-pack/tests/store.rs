@@ -221,9 +221,11 @@ fn what_a_put_gives_is_the_version_that_is_found() {
     }
 }
 
+type Wrap = fn(Arc<dyn Store>) -> Arc<dyn Store>;
+
 #[test]
 fn an_update_with_changes_of_other_keys_is_one_version_however_the_store_is_wrapped() {
-    let wrapped: [fn(Arc<dyn Store>) -> Arc<dyn Store>; 5] = [
+    let wrapped: [Wrap; 5] = [
         |store| store,
         |store| Arc::new(PrefixStore::new(store, Prefix::new("deep/").unwrap())),
         |store| Arc::new(RecordStore::new(store)),
