@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -254,7 +255,10 @@ def test_repairs_beside_appends_of_other_processes_lose_no_row(tmp_path, shards)
     assert lost_of(found, len(hows) * count) == 0
 
 
-@pytest.mark.parametrize("hows", [["transaction", "appender"], ["path", "path"]], ids=["commits", "path"])
+WRITERS = [["transaction", "appender"], ["path", "path"], ["path", "transaction", "appender"]]
+
+
+@pytest.mark.parametrize("hows", WRITERS, ids="-".join)
 def test_compaction_and_expiry_beside_writers_of_a_pack_lose_no_row(tmp_path, hows):
     path = str(tmp_path / "p.pack")
     pack = tessarray.create_pack(path)
@@ -271,3 +275,21 @@ def test_compaction_and_expiry_beside_writers_of_a_pack_lose_no_row(tmp_path, ho
     count = int(20 * float(os.environ.get("TESSARRAY_TEST_SCALE", "1")))
     found = rows_beside(path, workers.append_to_pack, hows, count, tidy)
     assert lost_of(found, len(hows) * count) == 0
+
+
+@pytest.mark.parametrize("shards", [None, (6, 2)], ids=["chunks", "shards"])
+@pytest.mark.parametrize(
+    "hows", [["path", "transaction"], ["path", "appender"], ["path", "transaction", "appender"]], ids="-".join
+)
+def test_appends_by_path_beside_other_writers_of_a_pack_lose_no_row(tmp_path, hows, shards):
+    path = str(tmp_path / "p.pack")
+    pack = tessarray.create_pack(path, durable=False)
+    with pack.transaction("make") as tx:
+        tx.create_array("a", shape=(0, 2), chunks=(2, 2), shards=shards, dtype="int64")
+    count = int(20 * float(os.environ.get("TESSARRAY_TEST_SCALE", "1")))
+    found = rows_beside(path, workers.append_to_pack, hows, count, lambda: time.sleep(0.01))
+    assert lost_of(found, len(hows) * count) == 0
+    for number in range(len(hows)):
+        own = found[(found[:, 0] - 1) // count == number, 0]
+        assert own.tolist() == sorted(own), "one writer's appends are in the order it made them"
+    assert pack.check(deep=True) == []

@@ -88,7 +88,8 @@ pub(crate) fn save_alone(
     let Some(((last, document), others)) = documents.split_last() else { return Ok(()) };
     let mut done = false;
     while !done {
-        store.update(last, true, &mut |current| {
+        store.update_with(last, &mut |within, current| {
+            let store = within.unwrap_or(store);
             done = current.is_none();
             if !done {
                 return Ok(Update::Delete);

@@ -3,6 +3,11 @@
 //! For those who know nothing of packs: `Array::write` on it is as safe as on any other store. Changes that arrive
 //! while another commit is under way share the next one, so many threads do not pay for a commit each.
 //!
+//! An update whose decision changes other keys too (an append puts chunks, and then the document that shows them) is a
+//! transaction of its own, on top of the version that the decision was shown. It is made again, as a whole, where
+//! another writer's commit overlaps it. Locks keep out those who write through such stores, to spare them the repetition;
+//! what is right does not rest on them.
+//!
 //! A batch of changes is a transaction on top of the version that was the latest when the batch was begun; see
 //! [`crate::turns`] for who commits it. Where another writer's commit overlaps it, each of them makes its change again.
 
@@ -14,7 +19,7 @@ use crate::{PackError, Result};
 use std::sync::Arc;
 use tessarray_store::{
     Key, KeyLocks, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store, StoreError, Update,
-    UpdateFn, Version,
+    UpdateFn, UpdateWithFn, Version,
 };
 
 type StoreResult<T> = tessarray_store::Result<T>;
@@ -38,6 +43,11 @@ impl AutoStore {
     /// The latest version.
     fn latest(&self) -> Result<VersionStore> {
         Ok(VersionStore(Arc::clone(self.pack.latest()?.snapshot())))
+    }
+
+    /// Acts while others who update the key in this way, in this process and in others, wait: a decision may take long.
+    fn alone(&self, key: &Key, act: &mut dyn FnMut() -> StoreResult<()>) -> StoreResult<()> {
+        self.locks.hold(key, || self.pack.exclusive(key.as_str(), act))
     }
 
     /// Makes a change and sees it committed.
@@ -99,46 +109,64 @@ impl Store for AutoStore {
     }
 
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> StoreResult<()> {
-        // Others, in this process and in others, wait: a decision may take long, and write other keys before it is made.
         let name = format!("update {key}");
-        self.locks.hold(key, || {
-            self.pack.exclusive(key.as_str(), &mut || {
-                for _ in 0..ATTEMPTS {
-                    let base = self.latest()?;
-                    let current = if read { base.get(key)? } else { None };
-                    let before = match &current {
-                        Some((_, meta)) => Some(meta.version.clone()),
-                        None if read => None,
-                        None => base.head(key)?.map(|meta| meta.version),
-                    };
-                    let blob = current.map(|(bytes, meta)| tessarray_store::Blob {
-                        meta,
-                        bytes: tessarray_store::BlobBytes::Shared(bytes),
-                    });
-                    let decided = decide(blob)?;
-                    let parts: Vec<&[u8]> = match &decided {
-                        Update::Put(parts) => parts.clone(),
-                        Update::PutOwned(parts) => parts.iter().map(Vec::as_slice).collect(),
-                        Update::Delete => {
-                            return self.change(&name, &|store| store.delete(key)).map(|_| ());
-                        }
-                        Update::Keep => return Ok(()),
-                    };
-                    // Whoever changed the key in a transaction of its own did not wait for us.
-                    let made = self.change(&name, &|store| {
-                        let now = store.head(key)?.map(|meta| meta.version);
-                        if now != before {
-                            return Err(StoreError::Changed { key: key.to_string() });
-                        }
-                        store.update(key, true, &mut |_| Ok(Update::Put(parts.clone())))
-                    });
-                    match made {
-                        Err(StoreError::Changed { .. }) if read => {}
-                        other => return other,
+        self.alone(key, &mut || {
+            for _ in 0..ATTEMPTS {
+                let base = self.latest()?;
+                let current = if read { base.get(key)? } else { None };
+                let before = match &current {
+                    Some((_, meta)) => Some(meta.version.clone()),
+                    None if read => None,
+                    None => base.head(key)?.map(|meta| meta.version),
+                };
+                let blob = current.map(|(bytes, meta)| tessarray_store::Blob {
+                    meta,
+                    bytes: tessarray_store::BlobBytes::Shared(bytes),
+                });
+                let decided = decide(blob)?;
+                let parts: Vec<&[u8]> = match &decided {
+                    Update::Put(parts) => parts.clone(),
+                    Update::PutOwned(parts) => parts.iter().map(Vec::as_slice).collect(),
+                    Update::Delete => {
+                        return self.change(&name, &|store| store.delete(key)).map(|_| ());
                     }
+                    Update::Keep => return Ok(()),
+                };
+                // Whoever changed the key in a transaction of its own did not wait for us.
+                let made = self.change(&name, &|store| {
+                    let now = store.head(key)?.map(|meta| meta.version);
+                    if now != before {
+                        return Err(StoreError::Changed { key: key.to_string() });
+                    }
+                    store.update(key, true, &mut |_| Ok(Update::Put(parts.clone())))
+                });
+                match made {
+                    Err(StoreError::Changed { .. }) if read => {}
+                    other => return other,
                 }
-                Err(StoreError::Changed { key: key.to_string() })
-            })
+            }
+            Err(StoreError::Changed { key: key.to_string() })
+        })
+    }
+
+    fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> StoreResult<()> {
+        let name = format!("update {key}");
+        self.alone(key, &mut || {
+            for _ in 0..ATTEMPTS {
+                let transaction = self.pack.begin_at(Arc::clone(&self.latest()?.0))?;
+                let store = transaction.store();
+                let done = store.update(key, true, &mut |current| decide(Some(&store), current));
+                if let Err(error) = done {
+                    transaction.abandon()?;
+                    return Err(error);
+                }
+                match transaction.commit(&name) {
+                    Ok(_) => return Ok(()),
+                    Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(StoreError::Changed { key: key.to_string() })
         })
     }
 

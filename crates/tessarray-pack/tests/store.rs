@@ -2,8 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::sync::Arc;
+use std::time::Duration;
 use tessarray_pack::{Keep, Pack, PackError, PackOptions};
-use tessarray_store::{Key, MemoryStore, Prefix, PutMode, Store, StoreError};
+use tessarray_store::{
+    FaultStore, Key, MemoryStore, Prefix, PrefixStore, PutMode, RecordStore, Store, StoreError,
+    ThrottleStore, Throttling, Update,
+};
 
 fn pack() -> Pack {
     Pack::create(Arc::new(MemoryStore::new()), PackOptions::default()).unwrap()
@@ -214,5 +218,47 @@ fn what_a_put_gives_is_the_version_that_is_found() {
         );
         assert!(!version.0.is_empty() && !versions.contains(&version), "{name}");
         versions.push(version);
+    }
+}
+
+type Wrap = fn(Arc<dyn Store>) -> Arc<dyn Store>;
+
+#[test]
+fn an_update_with_changes_of_other_keys_is_one_version_however_the_store_is_wrapped() {
+    let wrapped: [Wrap; 5] = [
+        |store| store,
+        |store| Arc::new(PrefixStore::new(store, Prefix::new("deep/").unwrap())),
+        |store| Arc::new(RecordStore::new(store)),
+        |store| Arc::new(FaultStore::new(store)),
+        |store| {
+            let how = Throttling { first_byte: Duration::ZERO, bandwidth: u64::MAX, concurrency: 1 };
+            Arc::new(ThrottleStore::new(store, how))
+        },
+    ];
+    for wrap in wrapped {
+        let pack = pack();
+        let before = pack.latest().unwrap().number();
+        let store = wrap(pack.auto_store());
+        let (name, others) = (key("u/v"), ["u/w", "x"].map(key));
+        let mut asked = 0;
+        store
+            .update_with(&name, &mut |within, _| {
+                asked += 1;
+                let within = within.expect("a store with transactions gives one");
+                for other in &others {
+                    within.put(other, &[&[asked]], PutMode::Overwrite)?;
+                }
+                if asked == 1 {
+                    // Others are faster, by one key of all.
+                    store.put(&others[1], &[b"theirs"], PutMode::Overwrite)?;
+                }
+                Ok(Update::PutOwned(vec![vec![asked]]))
+            })
+            .unwrap();
+        assert_eq!(asked, 2, "{store:?}");
+        assert_eq!(pack.latest().unwrap().number(), before + 2, "{store:?}");
+        for one in [&name, &others[0], &others[1]] {
+            assert_eq!(*store.get(one).unwrap().unwrap().0, [2], "{store:?}: {one}");
+        }
     }
 }

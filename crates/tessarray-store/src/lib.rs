@@ -35,5 +35,5 @@ pub use key::{Key, KeyError, KeyProblem, LOCK_SUFFIX, MAX_KEY, MAX_SEGMENT, Pref
 pub use key_locks::KeyLocks;
 pub use memory::MemoryStore;
 pub use request::{Blob, BlobBytes, ByteRange, ListEntry, Meta, PutMode, ReadRequest, Version};
-pub use store::{ReadSink, Store, Update, UpdateFn};
+pub use store::{ReadSink, Store, Update, UpdateFn, UpdateWithFn};
 pub use zip::ZipStore;

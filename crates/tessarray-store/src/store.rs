@@ -2,6 +2,7 @@
 
 use crate::{Blob, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, Result, Version};
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Receives the answer to request number `i` of a batch: `Ok(None)` means the key is absent (and nothing else does).
@@ -20,8 +21,24 @@ pub enum Update<'a> {
     Keep,
 }
 
+impl Update<'_> {
+    /// How many bytes are to be stored.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Put(parts) => parts.iter().map(|part| crate::span::as_u64(part.len())).sum(),
+            Self::PutOwned(parts) => parts.iter().map(|part| crate::span::as_u64(part.len())).sum(),
+            Self::Delete | Self::Keep => 0,
+        }
+    }
+}
+
 /// Decides an update from the current value (`None`: absent, or not asked for).
 pub type UpdateFn<'f, 'a> = dyn FnMut(Option<Blob<'_>>) -> Result<Update<'a>> + 'f;
+
+/// Decides an update that goes with changes of other keys. It reads and changes those in the store that it is given;
+/// `None` stands for the store that was asked.
+pub type UpdateWithFn<'f, 'a> =
+    dyn FnMut(Option<&Arc<dyn Store>>, Option<Blob<'_>>) -> Result<Update<'a>> + 'f;
 
 /// A flat space of named byte strings.
 ///
@@ -70,6 +87,14 @@ pub trait Store: Debug + Send + Sync {
     /// it returns is passed on and leaves the value as it was. It must not itself change the key, which would wait for
     /// itself; it may change others.
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()>;
+
+    /// The same, with the current value, for a decision that changes other keys too. Where the store has transactions, all
+    /// of it is one, on top of what the decision was shown: others see all changes or none, and if someone else changed
+    /// what this changes, nothing is kept and the decision is called again. On other stores the changes of other keys are
+    /// made at once, one by one, as those of `update` are.
+    fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> Result<()> {
+        self.update(key, true, &mut |current| decide(None, current))
+    }
 
     /// Removes a value; `false` where there was none.
     fn delete(&self, key: &Key) -> Result<bool>;

@@ -2,13 +2,14 @@
 //!
 //! 1. The metadata document's key is locked (a store update), and the document read: the array's true length.
 //! 2. The new elements are written behind it, with chunks of any alignment. No reader looks there yet.
+//!    A store with transactions is given steps 2 and 3 as one of its own.
 //! 3. The document with the new shape is put, atomically, which is when the elements come to be; the lock goes.
 //!
 //! A writer killed before step 3 leaves the old array. What it left behind the end is overwritten by the next append,
 //! and cleared before a resize would show it. Appenders exclude each other at step 1 on stores whose updates lock
 //! (local directories, memory); on object stores plain Zarr cannot do this, and packs are the answer.
 
-use super::{Array, State};
+use super::{Array, State, Within};
 use crate::documents;
 use crate::error::{ArrayError, Result};
 use crate::execute;
@@ -60,11 +61,11 @@ impl Array {
     ) -> Result<u64> {
         self.settle()?;
         let mut done: Option<(u64, State)> = None;
-        self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
+        self.inner.store.update_with(&self.metadata_key()?, &mut |within, current| {
             let metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
             begins(check_append(&metadata.shape, axis, extent)?);
             let (start, grown, document) =
-                self.append_under_lock(session, metadata, axis, extent, parts, arena)?;
+                self.append_under_lock((session, within), metadata, axis, extent, parts, arena)?;
             done = Some((start, grown));
             Ok(Update::PutOwned(vec![document]))
         })?;
@@ -79,7 +80,7 @@ impl Array {
 
     fn append_under_lock(
         &self,
-        session: &Session,
+        (session, within): (&Session, Within<'_>),
         metadata: ArrayMetadata,
         axis: usize,
         extent: &[u64],
@@ -107,7 +108,7 @@ impl Array {
         if let Some(part) = parts.iter().find(|part| part.input.item() != expected) {
             return Err(ArrayError::ItemSize { expected, found: part.input.item() });
         }
-        let target = Target { session, ..self.target(&grown) };
+        let target = Target { session, ..self.target_in(within, &grown) };
         session.share(parts.len() as u64, |number| {
             let Part { origin, input } = &parts[number as usize];
             let mut origin = origin.clone();

@@ -28,6 +28,9 @@ pub struct Array {
     inner: Arc<Inner>,
 }
 
+/// What changes that go with one of the metadata are made in, where that is not the array's own store.
+type Within<'a> = Option<&'a Arc<dyn Store>>;
+
 /// Reads of at most so many bytes are made together with others.
 const TOGETHER: u64 = 1 << 20;
 
@@ -245,8 +248,12 @@ impl Array {
 
     /// The same, of an array with these metadata.
     fn stored_of(&self, metadata: &ArrayMetadata) -> Result<Vec<(Key, Vec<u64>, u64)>> {
+        self.stored_in(None, metadata)
+    }
+
+    fn stored_in(&self, within: Within<'_>, metadata: &ArrayMetadata) -> Result<Vec<(Key, Vec<u64>, u64)>> {
         let prefix = self.inner.prefix.as_str();
-        let listed = self.inner.store.list(&self.inner.prefix)?;
+        let listed = within.unwrap_or(&self.inner.store).list(&self.inner.prefix)?;
         let chunk = |(key, size): (Key, u64)| {
             let coordinates = metadata.parse_chunk_key(key.as_str().strip_prefix(prefix)?)?;
             Some((key, coordinates, size))
@@ -263,9 +270,13 @@ impl Array {
     }
 
     fn target<'a>(&'a self, state: &'a State) -> Target<'a> {
+        self.target_in(None, state)
+    }
+
+    fn target_in<'a>(&'a self, within: Within<'a>, state: &'a State) -> Target<'a> {
         Target {
             session: &self.inner.session,
-            store: &self.inner.store,
+            store: within.unwrap_or(&self.inner.store),
             id: self.inner.id,
             prefix: &self.inner.prefix,
             metadata: &state.metadata,
@@ -292,8 +303,7 @@ impl Array {
         let key = self.metadata_key()?;
         self.settle()?;
         let attributes_key = self.inner.prefix.key(crate::documents::V2_ATTRIBUTES)?;
-        let store = &self.inner.store;
-        store.update(&key, true, &mut |current| {
+        self.inner.store.update_with(&key, &mut |within, current| {
             let mut metadata = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
             edit(&mut metadata)?;
             let mut documents = crate::documents::of_array(&metadata, &self.inner.prefix)?;
@@ -301,6 +311,7 @@ impl Array {
             let document = documents.pop().map(|(_, bytes)| bytes).unwrap_or_default();
             if format == Format::V2 {
                 for (_, bytes) in &documents {
+                    let store = within.unwrap_or(&self.inner.store);
                     store.put(&attributes_key, &[bytes], tessarray_store::PutMode::Overwrite)?;
                 }
             }

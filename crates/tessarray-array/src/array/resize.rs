@@ -11,12 +11,13 @@
 //!
 //! Objects outside the grid (strays) are deleted under the lock of the metadata document alone, after a look at the
 //! shape that it has there: an append puts its objects under that lock before it puts the shape, and one that came
-//! between two steps of ours has made strays into data.
+//! between two steps of ours has made strays into data. On a store with transactions, what is done under the lock is one.
 
-use super::{Array, State};
+use super::{Array, Within};
 use crate::documents;
 use crate::error::{ArrayError, Result};
 use crate::execute;
+use crate::target::Target;
 use tessarray_buffer::{Arena, InputView, VarItem};
 use tessarray_grid::{AxisSelection, Selection};
 use tessarray_meta::ArrayMetadata;
@@ -28,13 +29,13 @@ impl Array {
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
         self.settle()?;
         let mut done: Option<(ArrayMetadata, ArrayMetadata)> = None;
-        self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
+        self.inner.store.update_with(&self.metadata_key()?, &mut |within, current| {
             let old = self.parse(current.as_ref().map(|blob| &blob.bytes[..]))?;
             let new = resized(&old, shape)?;
             let failed = |source| ArrayError::Metadata { key: "resize".into(), source };
             new.validate(self.inner.session.limits()).map_err(failed)?;
             if new.shape.iter().zip(&old.shape).any(|(new, old)| new > old) {
-                self.clear_behind(&old, &new)?;
+                self.clear_behind(within, &old, &new)?;
             }
             let document = documents::of_array(&new, &self.inner.prefix)?.pop();
             done = Some((old, new));
@@ -55,10 +56,11 @@ impl Array {
         if self.inner.store.head(&self.metadata_key()?)?.is_none() {
             return Ok(removed);
         }
-        self.inner.store.update(&self.metadata_key()?, true, &mut |current| {
+        self.inner.store.update_with(&self.metadata_key()?, &mut |within, current| {
+            removed.clear();
             if let Some(blob) = current {
                 let metadata = self.parse(Some(&blob.bytes[..]))?;
-                removed.extend(self.delete_outside(&metadata)?);
+                removed = self.delete_outside(within, &metadata)?;
             }
             Ok(Update::Keep)
         })?;
@@ -66,11 +68,11 @@ impl Array {
     }
 
     /// Deletes stored objects outside the grid of the metadata that were read under the lock of their document.
-    fn delete_outside(&self, metadata: &ArrayMetadata) -> Result<Vec<Key>> {
+    fn delete_outside(&self, within: Within<'_>, metadata: &ArrayMetadata) -> Result<Vec<Key>> {
         let mut removed = Vec::new();
-        for (key, at, _) in self.stored_of(metadata)? {
+        for (key, at, _) in self.stored_in(within, metadata)? {
             if is_outside(&at, &metadata.grid_shape()) {
-                self.inner.store.delete(&key)?;
+                within.unwrap_or(&self.inner.store).delete(&key)?;
                 removed.push(key);
             }
         }
@@ -78,41 +80,42 @@ impl Array {
     }
 
     /// Makes everything behind the end of `old` that `new` shows read as fill.
-    fn clear_behind(&self, old: &ArrayMetadata, new: &ArrayMetadata) -> Result<()> {
-        self.delete_outside(old)?;
+    fn clear_behind(&self, within: Within<'_>, old: &ArrayMetadata, new: &ArrayMetadata) -> Result<()> {
+        self.delete_outside(within, old)?;
         let state = self.state_of(new.clone())?;
-        for (_, at, _) in self.stored_of(old)? {
+        let target = self.target_in(within, &state);
+        for (_, at, _) in self.stored_in(within, old)? {
             for axis in 0..old.shape.len() {
-                self.clear_edge(&state, old, &at, axis)?;
+                clear_edge(&target, old, &at, axis)?;
             }
         }
         Ok(())
     }
+}
 
-    /// Fills the part of one object that lies behind the old end of one axis.
-    fn clear_edge(&self, state: &State, old: &ArrayMetadata, at: &[u64], axis: usize) -> Result<()> {
-        let (shape, edges) = (&state.metadata.shape, state.layout.edges());
-        let mut axes = Vec::with_capacity(shape.len());
-        for (a, &at) in at.iter().enumerate() {
-            let begin = edges[a].begin(at);
-            let from = if a == axis { begin.max(old.shape[a]) } else { begin };
-            let to = begin.saturating_add(edges[a].length(at)).min(shape[a]);
-            if from >= to {
-                return Ok(());
-            }
-            axes.push(AxisSelection::run(from, to - from));
+/// Fills the part of one object that lies behind the old end of one axis.
+fn clear_edge(target: &Target<'_>, old: &ArrayMetadata, at: &[u64], axis: usize) -> Result<()> {
+    let (shape, edges) = (&target.metadata.shape, target.layout.edges());
+    let mut axes = Vec::with_capacity(shape.len());
+    for (a, &at) in at.iter().enumerate() {
+        let begin = edges[a].begin(at);
+        let from = if a == axis { begin.max(old.shape[a]) } else { begin };
+        let to = begin.saturating_add(edges[a].length(at)).min(shape[a]);
+        if from >= to {
+            return Ok(());
         }
-        let selection = Selection::Axes(axes);
-        let arena = Arena::new();
-        let fill: Vec<u8> = if old.data_type.is_variable() {
-            let item: VarItem = arena.push_item(&old.fill_value);
-            item.to_bytes().to_vec()
-        } else {
-            old.fill_value.to_vec()
-        };
-        let input = InputView::repeat(&fill, &selection.shape());
-        execute::write(&self.target(state), &selection, &input, &arena)
+        axes.push(AxisSelection::run(from, to - from));
     }
+    let selection = Selection::Axes(axes);
+    let arena = Arena::new();
+    let fill: Vec<u8> = if old.data_type.is_variable() {
+        let item: VarItem = arena.push_item(&old.fill_value);
+        item.to_bytes().to_vec()
+    } else {
+        old.fill_value.to_vec()
+    };
+    let input = InputView::repeat(&fill, &selection.shape());
+    execute::write(target, &selection, &input, &arena)
 }
 
 /// Whether a chunk lies outside a grid of so many chunks along each axis.

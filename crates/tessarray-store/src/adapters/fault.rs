@@ -2,7 +2,7 @@
 
 use crate::{
     Blob, BlobBytes, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, StoreError,
-    UpdateFn, Version,
+    UpdateFn, UpdateWithFn, Version,
 };
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,6 +68,11 @@ fn injected(key: &str) -> StoreError {
 #[derive(Debug)]
 pub struct FaultStore {
     inner: Arc<dyn Store>,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
     fault: Mutex<Option<Fault>>,
     calls: AtomicU64,
     ranges: AtomicU64,
@@ -76,34 +81,34 @@ pub struct FaultStore {
 impl FaultStore {
     /// Wraps a store; no fault is set.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        Self { inner, fault: Mutex::new(None), calls: AtomicU64::new(0), ranges: AtomicU64::new(0) }
+        Self { inner, state: Arc::default() }
     }
 
     /// Sets or removes the fault, and counts from zero again.
     pub fn set(&self, fault: Option<Fault>) {
-        let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.state.fault.lock().unwrap_or_else(PoisonError::into_inner);
         *slot = fault;
-        self.calls.store(0, Ordering::SeqCst);
-        self.ranges.store(0, Ordering::SeqCst);
+        self.state.calls.store(0, Ordering::SeqCst);
+        self.state.ranges.store(0, Ordering::SeqCst);
     }
 
     /// Calls since the fault was set.
     pub fn calls(&self) -> u64 {
-        self.calls.load(Ordering::SeqCst)
+        self.state.calls.load(Ordering::SeqCst)
     }
 
     /// Ranges read since the fault was set.
     pub fn ranges(&self) -> u64 {
-        self.ranges.load(Ordering::SeqCst)
+        self.state.ranges.load(Ordering::SeqCst)
     }
 
     fn fault(&self) -> Option<Fault> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Counts a call; the effect that is due for it.
     fn due(&self) -> Option<Effect> {
-        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        let call = self.state.calls.fetch_add(1, Ordering::SeqCst);
         let fault = self.fault()?;
         let due = match fault.when {
             When::Call(at) => call == at,
@@ -163,7 +168,7 @@ impl Store for FaultStore {
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
         let whole = self.due();
         let count = crate::span::as_u64(requests.len());
-        let first = self.ranges.fetch_add(count, Ordering::SeqCst);
+        let first = self.state.ranges.fetch_add(count, Ordering::SeqCst);
         let single = self.fault().and_then(|fault| match fault.when {
             When::Range(at) => at.checked_sub(first).zip(Some(fault.effect)),
             _ => None,
@@ -184,6 +189,15 @@ impl Store for FaultStore {
 
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
         self.call(key.as_str(), || self.inner.update(key, read, decide))
+    }
+
+    fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> Result<()> {
+        let around = |inner: &Arc<dyn Store>| {
+            Arc::new(Self { inner: Arc::clone(inner), state: Arc::clone(&self.state) }) as Arc<dyn Store>
+        };
+        self.call(key.as_str(), || {
+            self.inner.update_with(key, &mut |within, current| decide(within.map(around).as_ref(), current))
+        })
     }
 
     fn delete(&self, key: &Key) -> Result<bool> {

@@ -1,6 +1,9 @@
 //! A part of a store as a store.
 
-use crate::{Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, Version};
+use crate::{
+    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, UpdateWithFn,
+    Version,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,6 +80,15 @@ impl Store for PrefixStore {
 
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
         self.inner.update(&self.key(key)?, read, decide)
+    }
+
+    fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> Result<()> {
+        self.inner.update_with(&self.key(key)?, &mut |within, current| {
+            let part = |inner: &Arc<dyn Store>| {
+                Arc::new(Self::new(Arc::clone(inner), self.base.clone())) as Arc<dyn Store>
+            };
+            decide(within.map(part).as_ref(), current)
+        })
     }
 
     fn delete(&self, key: &Key) -> Result<bool> {

@@ -1,8 +1,8 @@
 //! Counts what is asked of a store.
 
 use crate::{
-    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, Update, UpdateFn, Version,
-    span,
+    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, UpdateWithFn,
+    Version, span,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,13 +101,13 @@ struct Counter {
 #[derive(Debug)]
 pub struct RecordStore {
     inner: Arc<dyn Store>,
-    counters: [Counter; 8],
+    counters: Arc<[Counter; 8]>,
 }
 
 impl RecordStore {
     /// Wraps a store; all counts are zero.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        Self { inner, counters: Default::default() }
+        Self { inner, counters: Arc::default() }
     }
 
     /// The counts so far. Each is exact once the calls it counts have returned; together they are one moment only
@@ -129,12 +129,17 @@ impl RecordStore {
 
     /// Sets all counts to zero.
     pub fn reset(&self) {
-        for counter in &self.counters {
+        for counter in self.counters.iter() {
             let Counter { calls, ranges, runs, read, written, errors, nanoseconds } = counter;
             for count in [calls, ranges, runs, read, written, errors, nanoseconds] {
                 count.store(0, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Counts what is asked of another store with this one's.
+    fn around(&self, inner: &Arc<dyn Store>) -> Arc<dyn Store> {
+        Arc::new(Self { inner: Arc::clone(inner), counters: Arc::clone(&self.counters) })
     }
 
     fn counter(&self, kind: Kind) -> &Counter {
@@ -221,11 +226,24 @@ impl Store for RecordStore {
                     add(&counter.read, span::as_u64(blob.bytes.len()));
                 }
                 let update = decide(current)?;
-                written = match &update {
-                    Update::Put(parts) => sum(parts.iter().map(|part| part.len())),
-                    Update::PutOwned(parts) => sum(parts.iter().map(Vec::len)),
-                    Update::Delete | Update::Keep => 0,
-                };
+                written = update.length();
+                Ok(update)
+            })?;
+            add(&counter.written, written);
+            Ok(())
+        })
+    }
+
+    fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> Result<()> {
+        self.count(Kind::Update, |counter| {
+            let mut written = 0;
+            self.inner.update_with(key, &mut |within, current| {
+                if let Some(blob) = &current {
+                    add(&counter.read, span::as_u64(blob.bytes.len()));
+                }
+                let within = within.map(|inner| self.around(inner));
+                let update = decide(within.as_ref(), current)?;
+                written = update.length();
                 Ok(update)
             })?;
             add(&counter.written, written);

@@ -1,8 +1,8 @@
 //! A store as slow as a network.
 
 use crate::{
-    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, Update, UpdateFn, Version,
-    span,
+    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, UpdateWithFn,
+    Version, span,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -31,6 +31,12 @@ impl Default for Throttling {
 pub struct ThrottleStore {
     inner: Arc<dyn Store>,
     how: Throttling,
+    line: Arc<Line>,
+}
+
+/// What all requests share.
+#[derive(Debug)]
+struct Line {
     free: Mutex<usize>,
     freed: Condvar,
     /// When the link has carried everything it was given.
@@ -41,18 +47,19 @@ impl ThrottleStore {
     /// Wraps a store.
     pub fn new(inner: Arc<dyn Store>, how: Throttling) -> Self {
         let free = Mutex::new(how.concurrency.max(1));
-        Self { inner, how, free, freed: Condvar::new(), link: Mutex::new(Instant::now()) }
+        let line = Line { free, freed: Condvar::new(), link: Mutex::new(Instant::now()) };
+        Self { inner, how, line: Arc::new(line) }
     }
 
     /// One request: waits for a place and for the first byte.
     fn request<T>(&self, act: impl FnOnce() -> T) -> T {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.line.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+            free = self.line.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
         drop(free);
-        let _place = Place(self);
+        let _place = Place(&self.line);
         std::thread::sleep(self.how.first_byte);
         act()
     }
@@ -62,7 +69,7 @@ impl ThrottleStore {
         let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(self.how.bandwidth.max(1));
         let time = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX));
         let now = Instant::now();
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut link = self.line.link.lock().unwrap_or_else(PoisonError::into_inner);
         let done = (*link).max(now) + time;
         *link = done;
         drop(link);
@@ -82,7 +89,7 @@ impl ThrottleStore {
 }
 
 /// The place of a request, free again when it ends, however it ends.
-struct Place<'a>(&'a ThrottleStore);
+struct Place<'a>(&'a Line);
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
@@ -148,13 +155,25 @@ impl Store for ThrottleStore {
             self.inner.update(key, read, &mut |current| {
                 self.carry(current.as_ref().map_or(0, |blob| span::as_u64(blob.bytes.len())));
                 let update = decide(current)?;
-                match &update {
-                    Update::Put(parts) => self.carry(length(parts)),
-                    Update::PutOwned(parts) => self.carry(length(parts)),
-                    Update::Delete | Update::Keep => {}
-                }
+                self.carry(update.length());
                 Ok(update)
             })
+        })
+    }
+
+    fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> Result<()> {
+        let around = |inner: &Arc<dyn Store>| {
+            let (inner, how, line) = (Arc::clone(inner), self.how, Arc::clone(&self.line));
+            Arc::new(Self { inner, how, line }) as Arc<dyn Store>
+        };
+        // A place for it while others are asked for would leave none for them, where there is one.
+        self.inner.update_with(key, &mut |within, current| {
+            self.request(|| {
+                self.carry(current.as_ref().map_or(0, |blob| span::as_u64(blob.bytes.len())));
+            });
+            let update = decide(within.map(around).as_ref(), current)?;
+            self.request(|| self.carry(update.length()));
+            Ok(update)
         })
     }
 

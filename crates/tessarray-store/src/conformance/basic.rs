@@ -138,6 +138,38 @@ pub fn updates(store: &dyn Store) {
     assert_eq!(store.list(&Prefix::root()).unwrap(), []);
 }
 
+/// An update changes other keys too, in the store that it is given.
+pub fn updates_with_others(store: &dyn Store) {
+    let (name, other) = (key("u/v"), key("u/w"));
+    let mut number = 0_u8;
+    let mut change = |fails: bool| {
+        number += 1;
+        store.update_with(&name, &mut |within, current| {
+            let within = within.map_or(store, |within| &**within);
+            let seen = whole(within, &other);
+            assert_eq!(current.map(|blob| blob.bytes.to_vec()), seen, "what was put last, of both");
+            if fails {
+                return Err(StoreError::Decision("no".into()));
+            }
+            within.put(&other, &[&[number]], PutMode::Overwrite)?;
+            assert_eq!(whole(within, &other).unwrap(), [number], "it sees what it changed");
+            Ok(Update::PutOwned(vec![vec![number]]))
+        })
+    };
+    change(false).unwrap();
+    change(false).unwrap();
+    assert!(matches!(change(true), Err(StoreError::Decision(reason)) if reason.to_string() == "no"));
+    assert_eq!((whole(store, &name).unwrap(), whole(store, &other).unwrap()), (vec![2], vec![2]));
+    store.update_with(&name, &mut |_, _| Ok(Update::Keep)).unwrap();
+    assert_eq!(whole(store, &name).unwrap(), [2]);
+    let delete = &mut |within: Option<&std::sync::Arc<dyn Store>>, _: Option<crate::Blob<'_>>| {
+        within.map_or(store, |within| &**within).delete(&other)?;
+        Ok(Update::Delete)
+    };
+    store.update_with(&name, delete).unwrap();
+    assert_eq!(store.list(&Prefix::root()).unwrap(), []);
+}
+
 /// Deleting says whether there was a value, and prefixes take what is under them and nothing else.
 pub fn deletes(store: &dyn Store) {
     for name in ["a/b/c", "a/b/d/e", "a/bc", "ab", "a/z"] {

@@ -9,7 +9,8 @@ mod concurrent;
 mod model;
 
 pub use basic::{
-    bad_keys_are_refused, conditional_puts, deletes, listings, puts_and_ranges, updates, versions,
+    bad_keys_are_refused, conditional_puts, deletes, listings, puts_and_ranges, updates, updates_with_others,
+    versions,
 };
 pub use concurrent::{counters_lose_nothing, values_are_whole};
 pub use model::behaves_like_a_map;
@@ -19,11 +20,12 @@ use std::sync::{Arc, Mutex};
 
 /// Runs every function of the suite, each on a store of its own.
 pub fn run<G>(mut make: impl FnMut() -> (G, Arc<dyn Store>)) {
-    let checks: [fn(&dyn Store); 9] = [
+    let checks: [fn(&dyn Store); 10] = [
         puts_and_ranges,
         conditional_puts,
         versions,
         updates,
+        updates_with_others,
         deletes,
         listings,
         counters_lose_nothing,
