@@ -13,6 +13,8 @@ from tessarray.codec_choice import codec_choice
 from tessarray.dtypes import numpy_dtype, of_data, stored_endian
 from tessarray.errors import InvalidArgumentError, InvalidTypeError
 
+__all__ = ["Plain", "array_arguments", "shape_of"]
+
 Plain = dict[str, Any]
 
 
@@ -37,13 +39,13 @@ def array_arguments(
     if data is not None:
         dtype = of_data(data) if dtype is None else dtype
         data = np.asanyarray(data)
-        if shape is not None and _shape(shape, "shape") != data.shape:
+        if shape is not None and shape_of(shape, "shape") != data.shape:
             raise InvalidArgumentError(f"shape: the data have shape {data.shape}, found {shape}")
         shape = data.shape
     if shape is None or dtype is None:
         missing = "shape" if shape is None else "dtype"
         raise InvalidTypeError(f"{missing}: expected one, or data to take it from")
-    shape = _shape(shape, "shape")
+    shape = shape_of(shape, "shape")
     # Fails where the dtype is none that can be stored, before anything is created.
     itemsize = numpy_dtype(dtype).itemsize
     serializer = codec_choice("auto" if serializer is None else serializer, "serializer", itemsize)
@@ -70,9 +72,10 @@ def array_arguments(
     return plain, data
 
 
-def _shape(value: Any, place: str) -> tuple[int, ...]:
+def shape_of(value: Any, place: str) -> tuple[int, ...]:
+    """An integer, or a sequence or array of integers, as a shape."""
     try:
-        lengths = (value,) if hasattr(value, "__index__") else tuple(value)
+        lengths = (value,) if _is_integer(value) else tuple(value)
         lengths = tuple(operator.index(n) for n in lengths)
     except TypeError:
         raise InvalidTypeError(
@@ -81,6 +84,11 @@ def _shape(value: Any, place: str) -> tuple[int, ...]:
     if any(n < 0 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths of 0 and more, found {lengths}")
     return lengths
+
+
+def _is_integer(value: Any) -> bool:
+    # NumPy's arrays of any number of dimensions have `__index__`, and refuse when it is called.
+    return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
 
 
 def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
@@ -96,11 +104,11 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
     if isinstance(value, Mapping):
         # zarr-python's {"shape": ..., "index_location": ...}
         value = value["shape"]
-    given = (value,) * len(shape) if hasattr(value, "__index__") else tuple(value)
+    given = (value,) * len(shape) if _is_integer(value) else tuple(value)
     if len(given) != len(shape):
         raise InvalidArgumentError(f"{place}: expected {len(shape)} lengths for shape {shape}, found {given}")
     whole = tuple(max(n, 1) if c is None or c == -1 else c for c, n in zip(given, shape, strict=True))
-    lengths = _shape(whole, place)
+    lengths = shape_of(whole, place)
     if any(n == 0 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
     return lengths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tessarray import _native
 from tessarray._native import ArrayAppender, ArrayCore, ChunkStream, Node, Store
+from tessarray.array_arguments import shape_of
 from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
 from tessarray.dtypes import element
@@ -60,6 +61,14 @@ class Array(ArrayCore):
     def basename(self) -> str:
         """The last part of the path."""
         return self.path.rpartition("/")[2]
+
+    def resize(self, shape: int | Iterable[int]) -> None:
+        """Change the shape; an integer is the length of an array of one dimension.
+
+        Elements outside the new shape are dropped, and stay dropped if the array grows again; new ones hold the fill
+        value. Costs the metadata, and the deletion of the chunks outside.
+        """
+        self._resize(shape_of(shape, "shape"))
 
     @property
     def fill_value(self) -> Any:
@@ -242,6 +251,17 @@ class Array(ArrayCore):
     def __int__(self) -> int:
         return int(self.read())
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are handles of the same array, with the same metadata; values are not compared."""
+        if not isinstance(other, Array):
+            return NotImplemented
+        return self is other or (
+            self.path == other.path and self.store == other.store and self._documents() == other._documents()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.store, self.path))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (_array_from_pickle, (type(self), self.store, self.path, self._documents()))
 
@@ -255,33 +275,33 @@ class Array(ArrayCore):
         """`a[selection] = value`."""
         self[selection] = value
 
-    def get_orthogonal_selection(self, selection: Any) -> NDArray:
-        """`a.oindex[selection]`."""
-        return self.oindex[selection]
+    def get_orthogonal_selection(self, selection: Any, *, out: NDArray | None = None) -> NDArray:
+        """`a.oindex[selection]`, into `out` where it is given."""
+        return self.oindex.read(selection, out=out)
 
     def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.oindex[selection] = value`."""
         self.oindex[selection] = value
 
-    def get_coordinate_selection(self, selection: Any) -> NDArray:
-        """`a.vindex[selection]`."""
-        return self.vindex[selection]
+    def get_coordinate_selection(self, selection: Any, *, out: NDArray | None = None) -> NDArray:
+        """`a.vindex[selection]`, into `out` where it is given."""
+        return self.vindex.read(selection, out=out)
 
     def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.vindex[selection] = value`."""
         self.vindex[selection] = value
 
-    def get_mask_selection(self, mask: Any) -> NDArray:
-        """The elements at which a mask of the array's shape is true."""
-        return self.vindex[np.asarray(mask, bool)]
+    def get_mask_selection(self, mask: Any, *, out: NDArray | None = None) -> NDArray:
+        """The elements at which a mask of the array's shape is true, into `out` where it is given."""
+        return self.vindex.read(np.asarray(mask, bool), out=out)
 
     def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
         """Write where a mask of the array's shape is true."""
         self.vindex[np.asarray(mask, bool)] = value
 
-    def get_block_selection(self, selection: Any) -> NDArray:
-        """`a.blocks[selection]`."""
-        return self.blocks[selection]
+    def get_block_selection(self, selection: Any, *, out: NDArray | None = None) -> NDArray:
+        """`a.blocks[selection]`, into `out` where it is given."""
+        return self.blocks.read(selection, out=out)
 
     def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.blocks[selection] = value`."""

@@ -23,7 +23,7 @@ from tessarray.groups import Group, node_of
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, require_existing, store_of
 
-__all__ = ["Mode", "open", "open_array", "open_group"]
+__all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
 
 Mode = Literal["r", "r+", "a", "w", "w-"]
 
@@ -88,11 +88,15 @@ def open_group(
     path: str | None = None,
     mode: Mode = "a",
     zarr_format: Literal[2, 3] | None = None,
+    use_consolidated: bool | None = None,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     session: Session | None = None,
 ) -> Group:
-    """Open the group at a path, or create it in the modes that do. Consolidated metadata are used where present.
+    """Open the group at a path, or create it in the modes that do.
+
+    use_consolidated: `None` uses consolidated metadata where they are present and a look at each member would be a
+    round trip over a network; `True` is an error where there are none; `False` looks at each member.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -103,7 +107,9 @@ def open_group(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, "group", session)
     if node is not None:
-        return Group(node, opened)
+        return consolidated(Group(node, opened), use_consolidated)
+    if use_consolidated:
+        raise NotFoundError(f"{opened.describe()}: no group with consolidated metadata at {at!r}", path=at)
     return create_group(
         opened,
         path=at,
@@ -114,19 +120,41 @@ def open_group(
     )
 
 
+def consolidated(group: Group, wanted: bool | None) -> Group:
+    """The group, opened with consolidated metadata, without them, or as there are."""
+    if wanted not in (None, True, False):
+        raise InvalidArgumentError(f"use_consolidated: expected True, False or None, found {wanted!r}")
+    if wanted and not group._is_consolidated():
+        raise InvalidArgumentError(
+            f"use_consolidated: {group.path or '/'} has no consolidated metadata; `consolidate_metadata` writes them",
+            path=group.path,
+        )
+    if wanted is False:
+        group._look_directly()
+    return group
+
+
+def open_consolidated(store: StoreLike, **arguments: Any) -> Group:
+    """Open a group that has consolidated metadata, which is an error where it has none; see `open_group`."""
+    given: dict[str, Any] = {"mode": "r", "use_consolidated": True} | arguments
+    return open_group(store, **given)
+
+
 def open(
     store: StoreLike,
     *,
     path: str | None = None,
     mode: Mode | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
     session: Session | None = None,
     **arguments: Any,
 ) -> Array | Group:
     """Open whatever is at a path, array or group.
 
     `mode` is `a` where left out, or `r` for a store that refuses changes. Where it creates something, that is an
-    array if a `shape` or `data` is among the `arguments`, else a group.
+    array if a `shape` or `data` is among the `arguments`, else a group. `use_consolidated` is of groups; see
+    `open_group`.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -140,7 +168,9 @@ def open(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, None, session)
     if node is not None:
-        return node_of(node, opened)
+        found = node_of(node, opened)
+        return consolidated(found, use_consolidated) if isinstance(found, Group) else found
     if arguments.get("shape") is not None or arguments.get("data") is not None:
         return open_array(opened, path=at, mode="a" if mode == "a" else mode, session=session, **arguments)
+    arguments["use_consolidated"] = use_consolidated
     return open_group(opened, path=at, mode=mode, session=session, **arguments)

@@ -37,7 +37,7 @@ from tessarray._native import (
     ThrottleStore,
     ZipStore,
 )
-from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError
+from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, PickleError
 
 __all__ = [
     "FaultStore",
@@ -206,3 +206,22 @@ def _local(
 def _mapping(cls: type[MappingStore], mapping: MutableMapping[str, bytes], read_only: bool) -> MappingStore:
     """Rebuilds a MappingStore from a pickle."""
     return cls(mapping, read_only=read_only)
+
+
+def _identity(store: Store) -> tuple[Any, ...]:
+    """What two handles of the same keys have in common: their class and what a pickle makes them again from.
+
+    A store that is only in this process is the same as itself, and a mapping as itself or as an equal fsspec mapper.
+    """
+    kind = type(store)
+    if isinstance(store, MappingStore):
+        mapping: Any = store.mapping
+        place = (getattr(mapping, "fs", None), getattr(mapping, "root", None))
+        return (kind, store.read_only, *(place if None not in place else (id(mapping),)))
+    if kind.__reduce__ is object.__reduce__:
+        return (kind, id(store))
+    try:
+        made_from = store.__reduce__()[1]
+    except PickleError:
+        return (kind, id(store))
+    return (kind, made_from)

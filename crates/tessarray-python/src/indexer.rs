@@ -46,6 +46,17 @@ impl PyIndexer {
         self.array.get().read_request(py, &self.parse(key)?)
     }
 
+    /// Reads a selection, into `out` where it is given.
+    #[pyo3(signature = (selection, /, *, out = None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        self.array.get().read_to(py, &self.parse(selection)?, out)
+    }
+
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.array.get().write_request(py, &self.parse(key)?, value)
     }
