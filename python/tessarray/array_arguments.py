@@ -115,7 +115,7 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
 
 
 def _key_encoding(value: Any, zarr_format: int | None) -> tuple[str, str] | None:
-    """`None`, a separator, `{"name": ..., "separator": ...}`, its Zarr JSON, or zarr-python's object."""
+    """`None`, a separator, a pair or mapping of name and separator, its Zarr JSON, or zarr-python's object."""
     if value is None:
         return None
     if hasattr(value, "to_dict"):
@@ -125,6 +125,8 @@ def _key_encoding(value: Any, zarr_format: int | None) -> tuple[str, str] | None
         return default, value
     if isinstance(value, str):
         value = {"name": value}
+    if isinstance(value, tuple) and len(value) == 2:
+        value = dict(zip(("name", "separator"), value, strict=True))
     if not isinstance(value, Mapping):
         raise InvalidTypeError(
             f"chunk_key_encoding: expected a mapping or '/' or '.', found {type(value).__name__}"

@@ -81,9 +81,10 @@ def ones_like(a: Any, **arguments: Any) -> Array:
     return ones(**like(a) | {"fill_value": 1} | arguments)
 
 
-def full_like(a: Any, fill_value: Any, **arguments: Any) -> Array:
-    """`full` with the shape, dtype and layout of another array."""
-    return full(**like(a) | {"fill_value": fill_value} | arguments)
+def full_like(a: Any, fill_value: Any = None, **arguments: Any) -> Array:
+    """`full` with the shape, dtype and layout of another array, and its fill value where none is given."""
+    given = {} if fill_value is None else {"fill_value": fill_value}
+    return empty(**like(a) | given | arguments)
 
 
 def array(data: Any, **arguments: Any) -> Array:
@@ -136,7 +137,11 @@ def from_array(
     }
     if not _is_array(data):
         data = np.asanyarray(data)
-    plan = layout_of(data, given) | arguments
+    said = {name: value for name, value in arguments.items() if value is not None}
+    plan = layout_of(data, given)
+    if said.get("zarr_format", plan.get("zarr_format")) != plan.get("zarr_format"):
+        plan.pop("chunk_key_encoding", None)
+    plan |= said
     made = create_array(store, name=name, overwrite=overwrite, **plan)
     if write_data:
         copy_values(data, made)
@@ -146,7 +151,8 @@ def from_array(
 def like(a: Any) -> dict[str, Any]:
     """What `*_like` takes of another array: all but the attributes."""
     found = layout_of(a if _is_array(a) else np.asanyarray(a), {})
-    found.pop("attributes", None)
+    for name in ("attributes", "chunk_key_encoding"):
+        found.pop(name, None)
     return found
 
 
@@ -157,6 +163,7 @@ def layout_of(data: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         plan |= {"dtype": data.data_type, "fill_value": data.fill_value, "zarr_format": data.zarr_format}
         plan |= {"attributes": dict(data.attrs), "dimension_names": data.dimension_names}
         plan |= {name: getattr(data, name) for name in KEPT}
+        plan["chunk_key_encoding"] = _key_encoding(data)
     else:
         plan["chunks"] = _regular(getattr(data, "chunks", None))
         for name in ("shards", "fill_value"):
@@ -200,6 +207,12 @@ def _with(arguments: dict[str, Any], **defaults: Any) -> dict[str, Any]:
 
 def _is_array(data: Any) -> bool:
     return all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+
+
+def _key_encoding(data: Array) -> Any:
+    if data.zarr_format == 2:
+        return data.metadata.get("dimension_separator", ".")
+    return data.metadata["chunk_key_encoding"]
 
 
 def _is_keep(value: Any) -> bool:

@@ -201,6 +201,11 @@ class Group(GroupCore, MutableMapping[str, Any]):
         if "" in {path.strip("/") for path in nodes}:
             raise InvalidArgumentError("nodes: the empty path is this group, which is there already")
         below = {f"{self.path}/{path.strip('/')}".strip("/"): node for path, node in nodes.items()}
+        formats = {getattr(node, "zarr_format", None) or node["zarr_format"] for node in below.values()}
+        if formats - {self.zarr_format}:
+            raise InvalidArgumentError(
+                f"nodes: expected zarr_format {self.zarr_format}, which the group has, found {sorted(formats)}"
+            )
         self._look_directly()
         at = f"{self.path}/" if self.path else ""
         made = create_hierarchy(self.store, below, overwrite=overwrite)
@@ -237,9 +242,10 @@ class Group(GroupCore, MutableMapping[str, Any]):
         """`empty` with the shape, dtype, layout and fill value of another array."""
         return self._like(name, data, arguments)
 
-    def full_like(self, name: str, data: Any, fill_value: Any, **arguments: Any) -> Array:
-        """`full` with the shape, dtype and layout of another array."""
-        return self._like(name, data, arguments | {"fill_value": fill_value})
+    def full_like(self, name: str, data: Any, fill_value: Any = None, **arguments: Any) -> Array:
+        """`full` with the shape, dtype and layout of another array, and its fill value where none is given."""
+        given = {} if fill_value is None else {"fill_value": fill_value}
+        return self._like(name, data, given | arguments)
 
     def _like(self, name: str, data: Any, arguments: dict[str, Any]) -> Array:
         from tessarray.filled import like

@@ -225,19 +225,26 @@ def test_arrays_like_another_have_its_layout_and_not_its_attributes(name: str) -
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize(
-    "target", [{}, {"chunks": (4, 7)}, {"chunks": (1, 2), "shards": (3, 10)}, {"zarr_format": 2}]
+    "target",
+    [
+        {},
+        {"zarr_format": None},
+        {"chunks": (4, 7)},
+        {"chunks": (1, 2), "shards": (3, 10)},
+        {"zarr_format": 2},
+    ],
 )
 def test_an_array_from_an_array_has_its_values_and_metadata(zarr_format: Any, target: dict[str, Any]) -> None:
     source = tessarray.create_array(
         {}, data=VALUES, chunks=(2, 3), compressors="zstd:3", zarr_format=zarr_format, fill_value=9,
-        attributes={"units": "m"},
+        attributes={"units": "m"}, chunk_key_encoding="." if zarr_format == 3 else "/",
     )  # fmt: skip
     if "shards" in target and zarr_format == 2:
         target = target | {"zarr_format": 3}
     kept = tessarray.from_array({}, data=source, **target)
     np.testing.assert_array_equal(kept[...], VALUES)
     assert (kept.fill_value, dict(kept.attrs)) == (9, {"units": "m"})
-    if not target:
+    if kept.zarr_format == source.zarr_format and not {"chunks", "shards"} & target.keys():
         assert kept.metadata == source.metadata
 
 
@@ -323,6 +330,15 @@ def test_a_hierarchy_is_made_from_metadata(zarr_format: Any) -> None:
     assert list(kept) == ["", "c", "p", "p/z"]
     assert not root["c"][...].any()
     assert "p/q/a" in root  # a group that lies between is not replaced
+
+
+def test_full_like_keeps_the_value_that_is_not_given_and_groups_keep_one_format() -> None:
+    model = tessarray.full(3, 7)
+    group = tessarray.create_group({}, zarr_format=2)
+    assert tessarray.full_like(model)[...].tolist() == group.full_like("a", model)[...].tolist() == [7, 7, 7]
+    with pytest.raises(ValueError, match="expected zarr_format 2"):
+        group.create_hierarchy({"b": model.metadata})
+    assert list(group) == ["a"]
 
 
 def test_a_hierarchy_that_cannot_be_is_refused_whole() -> None:
