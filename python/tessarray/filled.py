@@ -11,7 +11,8 @@ import numpy as np
 
 from tessarray.arrays import Array
 from tessarray.creation import create, create_array
-from tessarray.stores import StoreLike
+from tessarray.errors import InvalidArgumentError, InvalidTypeError
+from tessarray.stores import Store, StoreLike, overlap, store_of
 
 __all__ = [
     "array",
@@ -43,7 +44,7 @@ def zeros(shape: int | Iterable[int], **arguments: Any) -> Array:
     >>> tessarray.zeros((2, 2), dtype="int8")[...].tolist()
     [[0, 0], [0, 0]]
     """
-    return create(shape, **_with(arguments, fill_value=0))
+    return create(shape, **{"fill_value": None} | arguments)
 
 
 def empty(shape: int | Iterable[int], **arguments: Any) -> Array:
@@ -68,7 +69,7 @@ def full(shape: int | Iterable[int], fill_value: Any, **arguments: Any) -> Array
 
 def zeros_like(a: Any, **arguments: Any) -> Array:
     """`zeros` with the shape, dtype and layout of another array, where the arguments say nothing else."""
-    return zeros(**like(a) | {"fill_value": 0} | arguments)
+    return zeros(**like(a) | {"fill_value": None} | arguments)
 
 
 def empty_like(a: Any, **arguments: Any) -> Array:
@@ -120,7 +121,8 @@ def from_array(
     and format are kept unless the arguments, which are those of `create_array`, say otherwise.
 
     Values are copied in whole stored objects, about 64 MiB at a time, so that the other array may be larger than
-    memory. If the copy fails, the new array stays with what was copied.
+    memory. If the copy fails, the new array stays with what was copied. `overwrite` of a place that holds the other
+    array, or is in it, is an error: its values would be gone before they are copied.
 
     >>> import numpy as np, tessarray
     >>> source = tessarray.create_array({}, data=np.arange(6), chunks=4, attributes={"units": "m"})
@@ -142,7 +144,10 @@ def from_array(
     if said.get("zarr_format", plan.get("zarr_format")) != plan.get("zarr_format"):
         plan.pop("chunk_key_encoding", None)
     plan |= said
-    made = create_array(store, name=name, overwrite=overwrite, **plan)
+    opened = store_of(store, "a", plan.pop("storage_options", None))
+    if overwrite and write_data:
+        _refuse_overlap(opened, name or "", data)
+    made = create_array(opened, name=name, overwrite=overwrite, **plan)
     if write_data:
         copy_values(data, made)
     return made
@@ -160,7 +165,9 @@ def layout_of(data: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `create_array` for an array as `data` is, with what is `given` instead of `"keep"`."""
     plan: dict[str, Any] = {"shape": tuple(data.shape), "dtype": data.dtype}
     if isinstance(data, Array):
-        plan |= {"dtype": data.data_type, "fill_value": data.fill_value, "zarr_format": data.zarr_format}
+        # Types that NumPy does not have go by their names, structures by their fields.
+        dtype = data.dtype if data.dtype.fields else data.data_type
+        plan |= {"dtype": dtype, "fill_value": data.fill_value, "zarr_format": data.zarr_format}
         plan |= {"attributes": dict(data.attrs), "dimension_names": data.dimension_names}
         plan |= {name: getattr(data, name) for name in KEPT}
         plan["chunk_key_encoding"] = _key_encoding(data)
@@ -207,6 +214,24 @@ def _with(arguments: dict[str, Any], **defaults: Any) -> dict[str, Any]:
 
 def _is_array(data: Any) -> bool:
     return all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+
+
+def _refuse_overlap(store: Store, path: str, data: Any) -> None:
+    if isinstance(data, Array):
+        source: Store = data.store
+    elif type(data).__module__.partition(".")[0] == "zarr":
+        try:
+            source = store_of(data.store, "r")
+        except InvalidTypeError:
+            # A store of zarr-python that is none of ours: nothing of it can be replaced here.
+            return
+    else:
+        return
+    if overlap(store, path, source, data.path):
+        raise InvalidArgumentError(
+            f"{store.describe()}: {path!r} overlaps {data.path!r}, where the data are; overwrite would remove them",
+            path=path,
+        )
 
 
 def _key_encoding(data: Array) -> Any:

@@ -213,7 +213,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
 
     def zeros(self, name: str, shape: Any, **arguments: Any) -> Array:
         """Create an array of zeros; arguments are those of `create_array`."""
-        given: dict[str, Any] = {"dtype": "float64", "fill_value": 0} | arguments
+        given: dict[str, Any] = {"dtype": "float64"} | arguments
         return self.create_array(name, shape=shape, **given)
 
     def ones(self, name: str, shape: Any, **arguments: Any) -> Array:
@@ -232,7 +232,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
 
     def zeros_like(self, name: str, data: Any, **arguments: Any) -> Array:
         """`zeros` with the shape, dtype and layout of another array."""
-        return self._like(name, data, {"fill_value": 0} | arguments)
+        return self._like(name, data, {"fill_value": None} | arguments)
 
     def ones_like(self, name: str, data: Any, **arguments: Any) -> Array:
         """`ones` with the shape, dtype and layout of another array."""

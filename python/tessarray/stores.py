@@ -225,3 +225,31 @@ def _identity(store: Store) -> tuple[Any, ...]:
     except PickleError:
         return (kind, id(store))
     return (kind, made_from)
+
+
+def overlap(store: Store, path: str, other: Store, other_path: str) -> bool:
+    """Whether one place is the other or is in it, so that replacing one removes something of the other."""
+    (base, first), (other_base, second) = _place(store, path), _place(other, other_path)
+    shared = min(len(first), len(second))
+    return base == other_base and first[:shared] == second[:shared]
+
+
+def _place(store: Store, path: str) -> tuple[Any, tuple[str, ...]]:
+    """What holds the keys of a store, and the path in it, whatever stores are around it."""
+    parts = tuple(part for part in path.split("/") if part)
+    if isinstance(store, PrefixStore):
+        return _place(store.store, f"{store.__reduce__()[1][1]}/{path}")
+    if isinstance(store, ReadOnlyStore | RecordStore | ThrottleStore | FaultStore):
+        return _place(store.store, path)
+    if isinstance(store, LocalStore):
+        return "local", (*Path(store.root).resolve().parts, *parts)
+    if isinstance(store, ZipStore):
+        return ("zip", Path(store.path).resolve()), parts
+    if isinstance(store, MappingStore):
+        mapping: Any = store.mapping
+        if isinstance(mapping, _ZarrMemory):
+            mapping = mapping._buffers
+        if hasattr(mapping, "fs") and hasattr(mapping, "root"):
+            return ("fsspec", mapping.fs), (*(part for part in mapping.root.split("/") if part), *parts)
+        return ("mapping", id(mapping)), parts
+    return store, parts

@@ -248,6 +248,59 @@ def test_an_array_from_an_array_has_its_values_and_metadata(zarr_format: Any, ta
         assert kept.metadata == source.metadata
 
 
+@pytest.mark.parametrize(("source", "target"), [("a", "a"), ("g/a", "g"), ("g/a", ""), ("a", "a/c")])
+@pytest.mark.parametrize("kind", ["local", "mapping", "fsspec", "prefix", "pack", "zarr"])
+def test_an_array_is_never_replaced_by_its_own_copy(
+    tmp_path: Path, kind: str, source: str, target: str
+) -> None:
+    mapping: dict[str, bytes] = {}
+    theirs = zarr.storage.MemoryStore()
+    store: Any = {
+        "local": tmp_path,
+        "mapping": mapping,
+        "fsspec": fsspec.get_mapper(str(tmp_path)),
+        "prefix": PrefixStore(tessarray.LocalStore(tmp_path), "x/y"),
+        "pack": tmp_path / "a.pack",
+        "zarr": theirs,
+    }[kind]
+    if kind == "pack":
+        tessarray.create_pack(store)
+    tessarray.create_array(store, name=source, data=VALUES)
+    places = [store]
+    if kind == "prefix":
+        places = [tmp_path / "x" / "y", tessarray.LocalStore(tmp_path / "x" / "y")]
+    data = [
+        tessarray.open_array(store, path=source, mode="r"),
+        tessarray.open_array(store, path=source, mode="r+"),
+    ]
+    if kind == "zarr":
+        data.append(zarr.open_array(theirs, path=source))
+    for place in places:
+        for values in data if kind != "pack" else data[1:]:
+            with pytest.raises(ValueError, match="overlaps"):
+                tessarray.from_array(place, name=target, data=values, overwrite=True)
+    np.testing.assert_array_equal(tessarray.open_array(store, path=source, mode="r")[...], VALUES)
+    tessarray.from_array(store, name="b", data=data[0], overwrite=True)
+    tessarray.from_array(store, name="b", data=data[0], overwrite=True)
+    np.testing.assert_array_equal(tessarray.open_array(store, path="b", mode="r")[...], VALUES)
+
+
+def test_an_array_is_copied_whatever_its_data_type() -> None:
+    for data in (
+        np.array([(1.5, 2)], [("a", "f8"), ("b", "i1")]),
+        np.array(["a", "bc"], np.dtypes.StringDType()),
+        np.array([b"ab", b"c"]),
+        np.array(["ab", "c"]),
+        np.array(["2001-01-01", "NaT"], "datetime64[s]"),
+        np.array([True, False]),
+    ):
+        source = tessarray.array(data)
+        copied = tessarray.from_array({}, data=source)
+        assert copied.metadata == source.metadata
+        assert copied[...].tolist() == data.tolist()
+        assert tessarray.zeros_like(source).dtype == source.dtype
+
+
 @pytest.mark.parametrize("bytes_at_a_time", [1, 64, 200, 1 << 20])
 @pytest.mark.parametrize("chunks", [(2, 3), (6, 10), (1, 1), (4, 7)])
 def test_values_are_copied_in_whole_objects_of_bounded_size(
