@@ -20,10 +20,23 @@ from tessarray.array_appender import ArrayAppender
 from tessarray.arrays import Array
 from tessarray.creation import create, create_array, create_group
 from tessarray.errors import TessarrayError
+from tessarray.filled import (
+    array,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
 from tessarray.findings import Finding
 from tessarray.groups import Group
+from tessarray.hierarchy import create_hierarchy
 from tessarray.maintenance import CopyReport, check, consolidate_metadata, copy_store, repair
-from tessarray.opening import open, open_array, open_group
+from tessarray.opening import open, open_array, open_consolidated, open_group
 from tessarray.packs import Pack, create_pack, open_pack
 from tessarray.saving import load, save, save_array, save_group
 from tessarray.sessions import Session, default_session, register_codec
@@ -66,6 +79,7 @@ __all__ = [
     "Variable",
     "ZipStore",
     "__version__",
+    "array",
     "build_collection",
     "check",
     "codecs",
@@ -76,14 +90,23 @@ __all__ = [
     "create_array",
     "create_collection",
     "create_group",
+    "create_hierarchy",
     "create_pack",
     "default_session",
+    "empty",
+    "empty_like",
     "errors",
     "explain",
+    "from_array",
+    "full",
+    "full_like",
     "load",
+    "ones",
+    "ones_like",
     "open",
     "open_array",
     "open_collection",
+    "open_consolidated",
     "open_group",
     "open_pack",
     "record",
@@ -94,6 +117,8 @@ __all__ = [
     "save_group",
     "stores",
     "tune",
+    "zeros",
+    "zeros_like",
 ]
 
 _OF_COLLECTIONS = {

@@ -13,6 +13,8 @@ from tessarray.codec_choice import codec_choice
 from tessarray.dtypes import numpy_dtype, of_data, stored_endian
 from tessarray.errors import InvalidArgumentError, InvalidTypeError
 
+__all__ = ["Plain", "array_arguments", "shape_of"]
+
 Plain = dict[str, Any]
 
 
@@ -38,13 +40,13 @@ def array_arguments(
     if data is not None:
         dtype = of_data(data) if dtype is None else dtype
         data = np.asanyarray(data)
-        if shape is not None and _shape(shape, "shape") != data.shape:
+        if shape is not None and shape_of(shape, "shape") != data.shape:
             raise InvalidArgumentError(f"shape: the data have shape {data.shape}, found {shape}")
         shape = data.shape
     if shape is None or dtype is None:
         missing = "shape" if shape is None else "dtype"
         raise InvalidTypeError(f"{missing}: expected one, or data to take it from")
-    shape = _shape(shape, "shape")
+    shape = shape_of(shape, "shape")
     # Fails where the dtype is none that can be stored, before anything is created.
     itemsize = numpy_dtype(dtype).itemsize
     serializer = codec_choice("auto" if serializer is None else serializer, "serializer", itemsize)
@@ -79,9 +81,10 @@ def _checksum(value: Any) -> str | None:
     return found
 
 
-def _shape(value: Any, place: str) -> tuple[int, ...]:
+def shape_of(value: Any, place: str) -> tuple[int, ...]:
+    """An integer, or a sequence or array of integers, as a shape."""
     try:
-        lengths = (value,) if hasattr(value, "__index__") else tuple(value)
+        lengths = (value,) if _is_integer(value) else tuple(value)
         lengths = tuple(operator.index(n) for n in lengths)
     except TypeError:
         raise InvalidTypeError(
@@ -92,6 +95,11 @@ def _shape(value: Any, place: str) -> tuple[int, ...]:
     if any(n >= 1 << 63 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths below 2^63, found {lengths}")
     return lengths
+
+
+def _is_integer(value: Any) -> bool:
+    # NumPy's arrays of any number of dimensions have `__index__`, and refuse when it is called.
+    return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
 
 
 def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
@@ -110,7 +118,7 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
     if isinstance(value, Mapping):
         # zarr-python's {"shape": ..., "index_location": ...}
         value = value["shape"]
-    given = (value,) * len(shape) if hasattr(value, "__index__") else tuple(value)
+    given = (value,) * len(shape) if _is_integer(value) else tuple(value)
     if len(given) != len(shape):
         raise InvalidArgumentError(f"{place}: expected {len(shape)} lengths for shape {shape}, found {given}")
     if any(np.ndim(c) for c in given if c is not None):
@@ -118,7 +126,7 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
             _edges(c, n, f"{place}[{axis}]") for axis, (c, n) in enumerate(zip(given, shape, strict=True))
         )
     whole = tuple(max(n, 1) if c is None or c == -1 else c for c, n in zip(given, shape, strict=True))
-    lengths = _shape(whole, place)
+    lengths = shape_of(whole, place)
     if any(n == 0 for n in lengths):
         raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
     return lengths
@@ -127,8 +135,8 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
 def _edges(value: Any, extent: int, place: str) -> int | list[int]:
     """The one length of an axis' chunks, or all of them."""
     if value is None or np.ndim(value) == 0:
-        return int(_shape((max(extent, 1) if value is None or value == -1 else value,), place)[0])
-    lengths = list(_shape(value, place))
+        return int(shape_of((max(extent, 1) if value is None or value == -1 else value,), place)[0])
+    lengths = list(shape_of(value, place))
     if 0 in lengths or not lengths:
         raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
     if extent > 0 and sum(lengths) != extent:
@@ -139,7 +147,7 @@ def _edges(value: Any, extent: int, place: str) -> int | list[int]:
 
 
 def _key_encoding(value: Any, zarr_format: int | None) -> tuple[str, str] | None:
-    """`None`, a separator, `{"name": ..., "separator": ...}`, its Zarr JSON, or zarr-python's object."""
+    """`None`, a separator, a pair or mapping of name and separator, its Zarr JSON, or zarr-python's object."""
     if value is None:
         return None
     if hasattr(value, "to_dict"):
@@ -149,6 +157,8 @@ def _key_encoding(value: Any, zarr_format: int | None) -> tuple[str, str] | None
         return default, value
     if isinstance(value, str):
         value = {"name": value}
+    if isinstance(value, tuple) and len(value) == 2:
+        value = dict(zip(("name", "separator"), value, strict=True))
     if not isinstance(value, Mapping):
         raise InvalidTypeError(
             f"chunk_key_encoding: expected a mapping or '/' or '.', found {type(value).__name__}"

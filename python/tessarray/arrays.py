@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tessarray import _native
 from tessarray._native import ArrayCore, ChunkStream, Node, Store
 from tessarray.array_appender import ArrayAppender
+from tessarray.array_arguments import shape_of
 from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
 from tessarray.dtypes import element
@@ -66,6 +67,14 @@ class Array(ArrayCore):
     def basename(self) -> str:
         """The last part of the path."""
         return self.path.rpartition("/")[2]
+
+    def resize(self, shape: int | Iterable[int]) -> None:
+        """Change the shape; an integer is the length of an array of one dimension.
+
+        Elements outside the new shape are dropped, and stay dropped if the array grows again; new ones hold the fill
+        value. Costs the metadata, and the deletion of the chunks outside.
+        """
+        self._resize(shape_of(shape, "shape"))
 
     @property
     def fill_value(self) -> Any:
@@ -285,6 +294,17 @@ class Array(ArrayCore):
     def __int__(self) -> int:
         return int(self.read())
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are handles of the same array, with the same metadata; values are not compared."""
+        if not isinstance(other, Array):
+            return NotImplemented
+        return self is other or (
+            self.path == other.path and self.store == other.store and self._documents() == other._documents()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.store, self.path))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (_array_from_pickle, (type(self), self.store, self.path, self._documents(), self._options))
 
@@ -304,33 +324,41 @@ class Array(ArrayCore):
         """`a[selection] = value`."""
         self[selection] = value
 
-    def get_orthogonal_selection(self, selection: Any, *, fields: Fields | None = None) -> NDArray:
-        """`a.oindex[selection]`; of structured elements these fields only."""
-        return self.oindex[_with(selection, fields)]
+    def get_orthogonal_selection(
+        self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
+    ) -> NDArray:
+        """`a.oindex[selection]`, into `out` if it is given; of structured elements these fields only."""
+        return _picked(self.oindex, selection, fields, out)
 
     def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.oindex[selection] = value`."""
         self.oindex[selection] = value
 
-    def get_coordinate_selection(self, selection: Any, *, fields: Fields | None = None) -> NDArray:
-        """`a.vindex[selection]`; of structured elements these fields only."""
-        return self.vindex[_with(selection, fields)]
+    def get_coordinate_selection(
+        self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
+    ) -> NDArray:
+        """`a.vindex[selection]`, into `out` if it is given; of structured elements these fields only."""
+        return _picked(self.vindex, selection, fields, out)
 
     def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.vindex[selection] = value`."""
         self.vindex[selection] = value
 
-    def get_mask_selection(self, mask: Any, *, fields: Fields | None = None) -> NDArray:
-        """The elements at which a mask of the array's shape is true; of structured elements these fields only."""
-        return self.vindex[_with(np.asarray(mask, bool), fields)]
+    def get_mask_selection(
+        self, mask: Any, *, out: NDArray | None = None, fields: Fields | None = None
+    ) -> NDArray:
+        """The elements at which a mask of the array's shape is true, into `out` if it is given."""
+        return _picked(self.vindex, np.asarray(mask, bool), fields, out)
 
     def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
         """Write where a mask of the array's shape is true."""
         self.vindex[np.asarray(mask, bool)] = value
 
-    def get_block_selection(self, selection: Any, *, fields: Fields | None = None) -> NDArray:
-        """`a.blocks[selection]`; of structured elements these fields only."""
-        return self.blocks[_with(selection, fields)]
+    def get_block_selection(
+        self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
+    ) -> NDArray:
+        """`a.blocks[selection]`, into `out` if it is given; of structured elements these fields only."""
+        return _picked(self.blocks, selection, fields, out)
 
     def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """`a.blocks[selection] = value`."""
@@ -343,6 +371,14 @@ def _with(selection: Any, fields: Fields | None) -> Any:
         return selection
     names = fields if isinstance(fields, str) else list(fields)
     return (*selection, names) if isinstance(selection, tuple) else (selection, names)
+
+
+def _picked(indexer: Any, selection: Any, fields: Fields | None, out: NDArray | None) -> NDArray:
+    """What an indexer gives, into `out` if it is given; of structured elements these fields only."""
+    if fields is not None and out is not None:
+        raise _wrong("fields", "none where out is given", fields)
+    found: NDArray = indexer[_with(selection, fields)] if out is None else indexer.read(selection, out=out)
+    return found
 
 
 def _wrong(name: str, expected: str, found: object) -> Exception:

@@ -101,10 +101,14 @@ def create(
 ) -> Array:
     """Create an array, in memory where no store is given; other arguments are those of `create_array`.
 
+    `dtype` is `float64` where neither it nor `data` is given, as in NumPy and zarr-python.
+
     >>> import tessarray
     >>> tessarray.create((2, 2), dtype="int8")[...].tolist()
     [[0, 0], [0, 0]]
     """
+    if kwargs.get("dtype") is None and kwargs.get("data") is None:
+        kwargs["dtype"] = "float64"
     return create_array({} if store is None else store, name=path, shape=shape, **kwargs)
 
 

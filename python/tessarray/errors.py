@@ -113,7 +113,7 @@ class StoreError(TessarrayError, OSError):
     """The store refused or failed; `errno` is set where the operating system said so."""
 
 
-class ReadOnlyError(TessarrayError, PermissionError):
+class ReadOnlyError(TessarrayError, PermissionError, ValueError):
     """A change to something that was opened for reading."""
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tessarray import _native
 from tessarray._native import GroupCore, Node, Store
-from tessarray.array_arguments import array_arguments
+from tessarray.array_arguments import array_arguments, shape_of
 from tessarray.arrays import Array
 from tessarray.attributes import Attributes
 from tessarray.configuring import Verify, configure
@@ -103,10 +103,15 @@ class Group(GroupCore, MutableMapping[str, Any]):
         return len(self._members())
 
     def __eq__(self, other: object) -> bool:
-        return self is other
+        """Whether both are handles of the same group, with the same attributes; members are not compared."""
+        if not isinstance(other, Group):
+            return NotImplemented
+        return self is other or (
+            self.path == other.path and self.store == other.store and self._documents() == other._documents()
+        )
 
     def __hash__(self) -> int:
-        return id(self)
+        return hash((self.store, self.path))
 
     def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
         """Names and members, sorted; with `max_depth` also what is below, by path, `None` for all of it."""
@@ -134,6 +139,28 @@ class Group(GroupCore, MutableMapping[str, Any]):
     def group_keys(self) -> Iterator[str]:
         """Names of the groups directly in the group."""
         return (name for name, node in self._members() if not node.is_array)
+
+    def array_values(self) -> Iterator[Array]:
+        """The arrays directly in the group."""
+        return (array for _, array in self.arrays())
+
+    def group_values(self) -> Iterator[Group]:
+        """The groups directly in the group."""
+        return (group for _, group in self.groups())
+
+    def get_array(self, path: str) -> Array:
+        """The array at a path; a group there is a `WrongNodeError`, nothing a `NotFoundError`."""
+        found = self[path]
+        if not isinstance(found, Array):
+            raise WrongNodeError(f"{found.path!r} is a group, expected an array", path=found.path)
+        return found
+
+    def get_group(self, path: str) -> Group:
+        """The group at a path; an array there is a `WrongNodeError`, nothing a `NotFoundError`."""
+        found = self[path]
+        if not isinstance(found, Group):
+            raise WrongNodeError(f"{found.path!r} is an array, expected a group", path=found.path)
+        return found
 
     # Creation.
 
@@ -170,6 +197,70 @@ class Group(GroupCore, MutableMapping[str, Any]):
             raise WrongNodeError(f"{name!r} is an array, expected a group", path=name)
         return found
 
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """The groups of these names, each created where there is none."""
+        return tuple(self.require_group(name) for name in names)
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Array | Group]]:
+        """Create arrays and groups below this one from their metadata; see `tessarray.create_hierarchy`."""
+        from tessarray.hierarchy import create_hierarchy
+
+        if "" in {path.strip("/") for path in nodes}:
+            raise InvalidArgumentError("nodes: the empty path is this group, which is there already")
+        below = {f"{self.path}/{path.strip('/')}".strip("/"): node for path, node in nodes.items()}
+        formats = {getattr(node, "zarr_format", None) or node["zarr_format"] for node in below.values()}
+        if formats - {self.zarr_format}:
+            raise InvalidArgumentError(
+                f"nodes: expected zarr_format {self.zarr_format}, which the group has, found {sorted(formats)}"
+            )
+        self._look_directly()
+        at = f"{self.path}/" if self.path else ""
+        made = create_hierarchy(self.store, below, overwrite=overwrite)
+        return ((path.removeprefix(at), node) for path, node in made if path.startswith(at) and path)
+
+    def zeros(self, name: str, shape: Any, **arguments: Any) -> Array:
+        """Create an array of zeros; arguments are those of `create_array`."""
+        given: dict[str, Any] = {"dtype": "float64"} | arguments
+        return self.create_array(name, shape=shape, **given)
+
+    def ones(self, name: str, shape: Any, **arguments: Any) -> Array:
+        """Create an array of ones."""
+        given: dict[str, Any] = {"dtype": "float64", "fill_value": 1} | arguments
+        return self.create_array(name, shape=shape, **given)
+
+    def empty(self, name: str, shape: Any, **arguments: Any) -> Array:
+        """Create an array with nothing written to it: it holds the fill value."""
+        return self.create_array(name, shape=shape, **{"dtype": "float64"} | arguments)
+
+    def full(self, name: str, shape: Any, fill_value: Any, **arguments: Any) -> Array:
+        """Create an array of one value; `dtype` is the value's where left out."""
+        given: dict[str, Any] = {"dtype": np.asarray(fill_value).dtype} | arguments
+        return self.create_array(name, shape=shape, **given, fill_value=fill_value)
+
+    def zeros_like(self, name: str, data: Any, **arguments: Any) -> Array:
+        """`zeros` with the shape, dtype and layout of another array."""
+        return self._like(name, data, {"fill_value": None} | arguments)
+
+    def ones_like(self, name: str, data: Any, **arguments: Any) -> Array:
+        """`ones` with the shape, dtype and layout of another array."""
+        return self._like(name, data, {"fill_value": 1} | arguments)
+
+    def empty_like(self, name: str, data: Any, **arguments: Any) -> Array:
+        """`empty` with the shape, dtype, layout and fill value of another array."""
+        return self._like(name, data, arguments)
+
+    def full_like(self, name: str, data: Any, fill_value: Any = None, **arguments: Any) -> Array:
+        """`full` with the shape, dtype and layout of another array, and its fill value where none is given."""
+        given = {} if fill_value is None else {"fill_value": fill_value}
+        return self._like(name, data, given | arguments)
+
+    def _like(self, name: str, data: Any, arguments: dict[str, Any]) -> Array:
+        from tessarray.filled import like
+
+        return self.create_array(name, **like(data) | {"zarr_format": self.zarr_format} | arguments)
+
     def require_array(
         self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **arguments: Any
     ) -> Array:
@@ -183,7 +274,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
         array = node_of(node, self.store)
         if not isinstance(array, Array):
             raise WrongNodeError(f"{name!r} is a group, expected an array", path=name)
-        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        wanted = shape_of(shape, "shape")
         if array.shape != wanted:
             raise InvalidArgumentError(f"{name!r} has shape {array.shape}, expected {wanted}", path=name)
         if dtype is not None:

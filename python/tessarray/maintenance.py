@@ -164,10 +164,21 @@ def _duplicates(store: Store, path: str) -> list[Finding]:
 
 
 def consolidate_metadata(
-    store: StoreLike, *, path: str | None = None, session: Session | None = None
+    store: StoreLike,
+    *,
+    path: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    session: Session | None = None,
 ) -> Group:
     """Copy the metadata of everything below a group into its own document, so that opening reads one object.
 
-    Arrays that change their shape or attributes later make the copy stale: consolidate again.
+    Arrays that change their shape or attributes later make the copy stale: consolidate again. A group of another
+    format than `zarr_format`, where it is given, is an error.
     """
-    return open_group(store, path=path, mode="r+", session=session).consolidate_metadata()
+    group = open_group(store, path=path, mode="r+", session=session)
+    if zarr_format not in (None, group.zarr_format):
+        raise InvalidArgumentError(
+            f"zarr_format: expected {zarr_format}, found a group of format {group.zarr_format}",
+            path=group.path,
+        )
+    return group.consolidate_metadata()

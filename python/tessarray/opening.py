@@ -24,7 +24,7 @@ from tessarray.groups import Group, node_of
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, require_existing, store_of
 
-__all__ = ["Mode", "open", "open_array", "open_group"]
+__all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
 
 Mode = Literal["r", "r+", "a", "w", "w-"]
 
@@ -100,13 +100,17 @@ def open_group(
     path: str | None = None,
     mode: Mode = "a",
     zarr_format: Literal[2, 3] | None = None,
+    use_consolidated: bool | None = None,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     verify: Verify | None = None,
     config: Mapping[str, Any] | None = None,
     session: Session | None = None,
 ) -> Group:
-    """Open the group at a path, or create it in the modes that do. Consolidated metadata are used where present.
+    """Open the group at a path, or create it in the modes that do.
+
+    use_consolidated: `None` uses consolidated metadata where they are present and a look at each member would be a
+    round trip over a network; `True` is an error where there are none; `False` looks at each member.
     verify, config: for the arrays below, as in `open_array`.
 
     >>> import tessarray
@@ -118,7 +122,9 @@ def open_group(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, "group", session)
     if node is not None:
-        return Group(configure(node, verify, config), opened)
+        return consolidated(Group(configure(node, verify, config), opened), use_consolidated)
+    if use_consolidated:
+        raise NotFoundError(f"{opened.describe()}: no group with consolidated metadata at {at!r}", path=at)
     group = create_group(
         opened,
         path=at,
@@ -130,6 +136,26 @@ def open_group(
     return group.configured(verify, config)
 
 
+def consolidated(group: Group, wanted: bool | None) -> Group:
+    """The group, opened with consolidated metadata, without them, or as there are."""
+    if wanted not in (None, True, False):
+        raise InvalidArgumentError(f"use_consolidated: expected True, False or None, found {wanted!r}")
+    if wanted and not group._is_consolidated():
+        raise InvalidArgumentError(
+            f"use_consolidated: {group.path or '/'} has no consolidated metadata; `consolidate_metadata` writes them",
+            path=group.path,
+        )
+    if wanted is False:
+        group._look_directly()
+    return group
+
+
+def open_consolidated(store: StoreLike, **arguments: Any) -> Group:
+    """Open a group that has consolidated metadata, which is an error where it has none; see `open_group`."""
+    given: dict[str, Any] = {"mode": "r", "use_consolidated": True} | arguments
+    return open_group(store, **given)
+
+
 def open(
     store: StoreLike,
     *,
@@ -138,13 +164,15 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     verify: Verify | None = None,
     config: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
     session: Session | None = None,
     **arguments: Any,
 ) -> Array | Group:
     """Open whatever is at a path, array or group.
 
     `mode` is `a` where left out, or `r` for a store that refuses changes. Where it creates something, that is an
-    array if a `shape` or `data` is among the `arguments`, else a group. verify, config: as in `open_array`.
+    array if a `shape` or `data` is among the `arguments`, else a group. `use_consolidated` is of groups; see
+    `open_group`. verify, config: as in `open_array`.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -158,8 +186,11 @@ def open(
     at = (path or "").strip("/")
     node = _found(opened, at, mode, None, session)
     if node is not None:
-        return node_of(configure(node, verify, config, arguments.get("write_empty_chunks")), opened)
+        configured = configure(node, verify, config, arguments.get("write_empty_chunks"))
+        found = node_of(configured, opened)
+        return consolidated(found, use_consolidated) if isinstance(found, Group) else found
     arguments |= {"verify": verify, "config": config}
     if arguments.get("shape") is not None or arguments.get("data") is not None:
         return open_array(opened, path=at, mode="a" if mode == "a" else mode, session=session, **arguments)
+    arguments["use_consolidated"] = use_consolidated
     return open_group(opened, path=at, mode=mode, session=session, **arguments)

@@ -37,7 +37,7 @@ from tessarray._native import (
     ThrottleStore,
     ZipStore,
 )
-from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError
+from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, PickleError
 
 __all__ = [
     "FaultStore",
@@ -206,3 +206,50 @@ def _local(
 def _mapping(cls: type[MappingStore], mapping: MutableMapping[str, bytes], read_only: bool) -> MappingStore:
     """Rebuilds a MappingStore from a pickle."""
     return cls(mapping, read_only=read_only)
+
+
+def _identity(store: Store) -> tuple[Any, ...]:
+    """What two handles of the same keys have in common: their class and what a pickle makes them again from.
+
+    A store that is only in this process is the same as itself, and a mapping as itself or as an equal fsspec mapper.
+    """
+    kind = type(store)
+    if isinstance(store, MappingStore):
+        mapping: Any = store.mapping
+        place = (getattr(mapping, "fs", None), getattr(mapping, "root", None))
+        return (kind, store.read_only, *(place if None not in place else (id(mapping),)))
+    if kind.__reduce__ is object.__reduce__:
+        return (kind, id(store))
+    try:
+        made_from = store.__reduce__()[1]
+    except PickleError:
+        return (kind, id(store))
+    return (kind, made_from)
+
+
+def overlap(store: Store, path: str, other: Store, other_path: str) -> bool:
+    """Whether one place is the other or is in it, so that replacing one removes something of the other."""
+    (base, first), (other_base, second) = _place(store, path), _place(other, other_path)
+    shared = min(len(first), len(second))
+    return base == other_base and first[:shared] == second[:shared]
+
+
+def _place(store: Store, path: str) -> tuple[Any, tuple[str, ...]]:
+    """What holds the keys of a store, and the path in it, whatever stores are around it."""
+    parts = tuple(part for part in path.split("/") if part)
+    if isinstance(store, PrefixStore):
+        return _place(store.store, f"{store.__reduce__()[1][1]}/{path}")
+    if isinstance(store, ReadOnlyStore | RecordStore | ThrottleStore | FaultStore):
+        return _place(store.store, path)
+    if isinstance(store, LocalStore):
+        return "local", (*Path(store.root).resolve().parts, *parts)
+    if isinstance(store, ZipStore):
+        return ("zip", Path(store.path).resolve()), parts
+    if isinstance(store, MappingStore):
+        mapping: Any = store.mapping
+        if isinstance(mapping, _ZarrMemory):
+            mapping = mapping._buffers
+        if hasattr(mapping, "fs") and hasattr(mapping, "root"):
+            return ("fsspec", mapping.fs), (*(part for part in mapping.root.split("/") if part), *parts)
+        return ("mapping", id(mapping)), parts
+    return store, parts

@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from tessarray._native import PackStore
 from tessarray._native import Store as NativeStore
 from tessarray.errors import CorruptError, ExistsError, MissingPackageError
 
@@ -57,10 +56,7 @@ class ZarrStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ZarrStore) or self.read_only != other.read_only:
             return False
-        if self.store is other.store:
-            return True
-        same_kind = isinstance(self.store, PackStore) and isinstance(other.store, PackStore)
-        return same_kind and self.store.describe() == other.store.describe()
+        return self.store == other.store
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -37,6 +37,25 @@ pub(crate) fn load(store: &Arc<dyn Store>, prefix: &Prefix, limits: &Limits) -> 
     Ok(None)
 }
 
+/// The node under a prefix, and where a look at each member may be a round trip, a v2 group's consolidated copy with it
+/// (one read more). A copy that cannot be read is as good as none: the members themselves are the truth.
+pub(crate) fn load_with_copy(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    limits: &Limits,
+) -> Result<Option<Node>> {
+    let mut node = load(store, prefix, limits)?;
+    if let Some(Node::Group(group)) = &mut node
+        && group.format == Format::V2
+        && !store.is_local()
+        && let Some((document, _)) = store.get(&prefix.key(V2_CONSOLIDATED)?)?
+    {
+        group.consolidated =
+            GroupMetadata::from_zmetadata(&document, limits).ok().and_then(|copy| copy.consolidated);
+    }
+    Ok(node)
+}
+
 /// The documents of an array: the one that makes it an array last.
 pub(crate) fn of_array(metadata: &ArrayMetadata, prefix: &Prefix) -> Result<Vec<(Key, Vec<u8>)>> {
     match metadata.format {

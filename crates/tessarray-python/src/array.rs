@@ -55,6 +55,30 @@ impl PyArrayCore {
         Ok(out)
     }
 
+    /// Reads into the caller's array, which must have the dtype and shape of the result; into a new one without it.
+    pub fn read_to<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Request,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let Some(out) = out else { return self.read_request(py, request) };
+        let Ok(out) = out.cast::<PyUntypedArray>() else {
+            return Err(invalid(
+                py,
+                format!("out: expected a NumPy array, found {}", out.get_type().qualname()?),
+            ));
+        };
+        memory::check_out(out, self.descr(py)?, &request.shape)?;
+        if self.data_type.is_variable() {
+            let read = self.read_variable(py, request)?;
+            out.set_item(pyo3::types::PyEllipsis::get(py), read)?;
+        } else {
+            self.read_into(py, request, out)?;
+        }
+        Ok(out.clone())
+    }
+
     fn read_into(&self, py: Python<'_>, request: &Request, out: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         let view = memory::output_view(request, out)?;
         let arena = Arena::new();
@@ -196,21 +220,7 @@ impl PyArrayCore {
             Some(key) => selection::parse(key, &shape)?,
             None => Request::all(&shape),
         };
-        let Some(out) = out else { return self.read_request(py, &request) };
-        let Ok(out) = out.cast::<PyUntypedArray>() else {
-            return Err(invalid(
-                py,
-                format!("out: expected a NumPy array, found {}", out.get_type().qualname()?),
-            ));
-        };
-        memory::check_out(out, self.descr(py)?, &request.shape)?;
-        if self.data_type.is_variable() {
-            let read = self.read_variable(py, &request)?;
-            out.set_item(pyo3::types::PyEllipsis::get(py), read)?;
-        } else {
-            self.read_into(py, &request, out)?;
-        }
-        Ok(out.clone())
+        self.read_to(py, &request, out)
     }
 
     /// Writes to a selection; the same as assigning to it.
@@ -245,7 +255,7 @@ impl PyArrayCore {
     }
 
     /// Changes the shape; elements outside the new one are dropped.
-    fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
+    fn _resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
         py.detach(|| self.inner.resize(&shape)).or_raise(py)
     }
 

@@ -73,6 +73,16 @@ impl PyGroup {
         py.detach(|| self.inner.consolidate()).or_raise(py)
     }
 
+    /// Whether the group's document, as it was opened, has a copy of the metadata of every node below.
+    fn _is_consolidated(&self) -> bool {
+        self.inner.metadata().consolidated.is_some()
+    }
+
+    /// Makes this handle look at every node itself, whatever copy the group's document has.
+    fn _look_directly(&self) {
+        self.inner.look_directly();
+    }
+
     fn _members(&self, py: Python<'_>) -> PyResult<Vec<(String, PyNode)>> {
         let members = py.detach(|| self.inner.members()).or_raise(py)?;
         Ok(members.into_iter().map(|(name, member)| (name, member.into())).collect())

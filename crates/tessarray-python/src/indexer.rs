@@ -46,6 +46,17 @@ impl PyIndexer {
         }
     }
 
+    /// Reads a selection, into `out` where it is given.
+    #[pyo3(signature = (selection, /, *, out = None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        self.array.get().read_to(py, &self.parse(selection)?, out)
+    }
+
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         match fields::split(&self.array.get().data_type, key)? {
             Some(named) => Err(named.refuse_write()),

@@ -74,7 +74,7 @@ impl Group {
     /// Opens whatever is at `path`.
     pub fn open_member(session: &Session, store: Arc<dyn Store>, path: &str) -> Result<Member> {
         let path = clean(path);
-        match documents::load(&store, &Prefix::from_path(&path)?, session.limits())? {
+        match documents::load_with_copy(&store, &Prefix::from_path(&path)?, session.limits())? {
             Some(node) => Self::member_of(session, store, &path, node),
             None => Err(ArrayError::NotFound { store: store.describe(), path }),
         }
@@ -153,8 +153,9 @@ impl Group {
         Ok(array)
     }
 
-    /// Stops this handle from using consolidated metadata, which a change has made out of date.
-    fn look_directly(&self) {
+    /// Stops this handle from using consolidated metadata: a change has made them out of date, or the caller does not
+    /// trust them. What is stored stays as it is; `refresh` uses them again. Costs no I/O.
+    pub fn look_directly(&self) {
         let metadata = self.metadata();
         if metadata.consolidated.is_some() {
             let direct = GroupMetadata { consolidated: None, ..(*metadata).clone() };
@@ -196,7 +197,7 @@ impl Group {
     /// Reads the metadata again.
     pub fn refresh(&self) -> Result<()> {
         let store = &self.inner.store;
-        match documents::load(store, &self.inner.prefix, self.inner.session.limits())? {
+        match documents::load_with_copy(store, &self.inner.prefix, self.inner.session.limits())? {
             Some(Node::Group(metadata)) => {
                 *self.inner.metadata.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(metadata);
                 Ok(())

@@ -7,7 +7,7 @@ use super::{Builder, Layout, Request};
 use crate::errors::bad_selection;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyTupleMethods};
+use pyo3::types::{PySlice, PyTuple, PyTupleMethods};
 use tessarray::{AxisSelection, Dims, Edges, Selection};
 
 /// `a[key]` with an index array or a mask in it.
@@ -86,7 +86,10 @@ pub fn parse_blocks(key: &Bound<'_, PyAny>, shape: &[u64], edges: &[Edges]) -> P
             }
             Item::Integer(index) => (wrap(py, *index, axis, blocks)?, 1),
             Item::Slice(slice) => match range(slice, blocks)? {
-                AxisSelection::Range { start, step: 1, len } => (start, len),
+                AxisSelection::Range { start, step: 1, len } => {
+                    starts_in_grid(slice, axis, blocks)?;
+                    (start, len)
+                }
                 _ => return Err(bad_selection(py, "slices of blocks have step 1")),
             },
             _ => return Err(bad_selection(py, "blocks are selected by integers and slices")),
@@ -97,6 +100,18 @@ pub fn parse_blocks(key: &Bound<'_, PyAny>, shape: &[u64], edges: &[Edges]) -> P
         left -= 1;
     }
     Ok(builder.finish())
+}
+
+/// Refuses a slice of blocks whose start, where it is written out, is no block of the grid: there is nothing to read,
+/// and what is written would be lost. The end is cut off at the grid, as zarr-python cuts it.
+fn starts_in_grid(slice: &Bound<'_, PySlice>, axis: usize, blocks: u64) -> PyResult<()> {
+    let start = slice.getattr("start")?;
+    let unsaid = start.is_none() || start.eq(0)?;
+    if unsaid || (start.lt(blocks)? && start.ge(-i128::from(blocks))?) {
+        return Ok(());
+    }
+    let message = format!("axis {axis}: a slice of blocks starts at {start}, but there are {blocks} blocks");
+    Err(bad_selection(slice.py(), message))
 }
 
 fn orthogonal(py: Python<'_>, parts: &[Item<'_>], shape: &[u64]) -> PyResult<Request> {

@@ -28,7 +28,7 @@ macro_rules! wrapper {
 wrapper!(PyRecordStore, "RecordStore", "Counts the calls of a store, their bytes and time.", store: RecordStore);
 wrapper!(PyThrottleStore, "ThrottleStore", "Makes a store as slow as a network.");
 wrapper!(PyFaultStore, "FaultStore", "Fails calls of a store on purpose.", store: FaultStore);
-wrapper!(PyPrefixStore, "PrefixStore", "Shows what is below a path of a store.");
+wrapper!(PyPrefixStore, "PrefixStore", "Shows what is below a path of a store.", path: str);
 wrapper!(PyReadOnlyStore, "ReadOnlyStore", "Refuses changes to a store.");
 
 fn count<'py>(py: Python<'py>, count: Count) -> PyResult<Bound<'py, PyDict>> {
@@ -172,13 +172,18 @@ impl PyPrefixStore {
         let prefix = Prefix::from_path(path).or_raise(store.py())?;
         let inner = Arc::new(PrefixStore::new(Arc::clone(&store.get().inner), prefix));
         Ok(PyClassInitializer::from(PyStore::new(inner))
-            .add_subclass(Self { wrapped: store.clone().unbind() }))
+            .add_subclass(Self { wrapped: store.clone().unbind(), path: Arc::from(path.trim_matches('/')) }))
     }
 
     /// The wrapped store.
     #[getter]
     fn store(&self, py: Python<'_>) -> Py<PyStore> {
         self.wrapped.clone_ref(py)
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (Py<PyStore>, String)) {
+        let own = this.get();
+        (this.get_type().into_any(), (own.wrapped.clone_ref(this.py()), own.path.to_string()))
     }
 }
 

@@ -34,6 +34,20 @@ impl PyStore {
 
 #[pymethods]
 impl PyStore {
+    /// Whether both are handles of the same keys, opened in the same way; nothing is read.
+    fn __eq__(this: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        if this.is(other) {
+            return Ok(true);
+        }
+        let identity = this.py().import("tessarray.stores")?.getattr("_identity")?;
+        identity.call1((this,))?.eq(identity.call1((other,))?)
+    }
+
+    fn __hash__(this: &Bound<'_, Self>) -> PyResult<isize> {
+        let identity = this.py().import("tessarray.stores")?.getattr("_identity")?;
+        identity.call1((this,))?.hash()
+    }
+
     /// The value of a key, or a part of it; `None` where the key is absent.
     #[pyo3(signature = (key, offset = None, length = None))]
     fn get<'py>(
