@@ -148,6 +148,7 @@ impl From<StoreError> for Failure {
                 Ok(error) => (*error).into(),
                 Err(_) => Failure::new("StoreError", message),
             },
+            error if error.is_out_of_memory() => Failure::new("OutOfMemoryError", message),
             StoreError::Io { key, source, .. } => {
                 let mut failure = Failure::new("StoreError", message).text("key", key);
                 if let Some(number) = source.raw_os_error() {
@@ -200,6 +201,7 @@ impl From<ArrayError> for Failure {
             ArrayError::ShardIndex { key, shard, .. } => {
                 Failure::new("CorruptError", message).text("key", key).coordinates("chunk", shard)
             }
+            ArrayError::Threads { .. } => Failure::new("ThreadsError", message),
             ArrayError::Memory { .. } => Failure::new("OutOfMemoryError", message),
             ArrayError::MissingChunk { key, chunk, .. } => {
                 Failure::new("MissingChunkError", message).text("key", key).coordinates("chunk", chunk)

@@ -195,7 +195,11 @@ pub fn chunk_stream(
     };
     for i in 0..workers {
         let shared = Arc::clone(&stream.shared);
-        let thread = Builder::new().name(format!("tessarray-stream-{i}")).spawn(move || shared.work())?;
+        let thread = Builder::new().name(format!("tessarray-stream-{i}")).spawn(move || shared.work());
+        let threads = usize::try_from(workers).unwrap_or(usize::MAX);
+        let thread = thread
+            .map_err(|error| ArrayError::Threads { threads, reason: error.to_string() })
+            .or_raise(py)?;
         stream.threads().push(thread);
     }
     Ok(stream)
