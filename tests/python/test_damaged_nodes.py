@@ -10,7 +10,7 @@ import pytest
 
 import tessarray
 from tessarray.cli import inspect
-from tessarray.errors import MetadataError
+from tessarray.errors import CorruptError, MetadataError
 
 DAMAGE = (b"", b"{", b"[]", b'{"zarr_format": 3}', b"\0" * 40, b'{"zarr_format": 2}')
 
@@ -68,3 +68,25 @@ def test_nothing_is_consolidated_while_a_node_is_damaged(tmp_path: Path) -> None
     with pytest.raises(MetadataError, match=r"v/zarr.json"):
         tessarray.open_group(path, mode="r+").consolidate_metadata()
     assert (path / "zarr.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("shards", [None, 4])
+def test_the_error_of_a_damaged_chunk_names_the_store_and_how_to_read_the_rest(
+    tmp_path: Path, shards: int | None
+) -> None:
+    path = tmp_path / "s"
+    tessarray.create_array(path, data=list(range(8)), chunks=2, shards=shards, zarr_format=3)
+    objects = sorted(file for file in (path / "c").iterdir() if file.is_file())
+    objects[0].write_bytes(b"\xff" * objects[0].stat().st_size)
+    array = tessarray.open_array(path, mode="r")
+
+    def streamed() -> None:
+        for _ in array.chunk_stream():
+            pass
+
+    for read in (lambda: array[...], lambda: array[:1], streamed):
+        with pytest.raises(CorruptError) as caught:
+            read()
+        message = str(caught.value)
+        assert str(path) in message and "c/0" in message and "other chunks can be read" in message
+    assert array[4:].tolist() == [4, 5, 6, 7]

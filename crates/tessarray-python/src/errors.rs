@@ -81,6 +81,17 @@ impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
     }
 }
 
+/// Why a read of an array failed. Of a damaged chunk it names the store too, and says how to reach the rest.
+pub fn of_read(array: &tessarray::Array, error: ArrayError) -> Failure {
+    let in_a_chunk = matches!(error, ArrayError::Chunk { .. } | ArrayError::ShardIndex { .. });
+    let mut failure = Failure::from(error);
+    if in_a_chunk && failure.class == "CorruptError" {
+        let rest = "what lies in other chunks can be read, and `check` lists all that is damaged";
+        failure.message = format!("{}: {}; {rest}", array.store().describe(), failure.message);
+    }
+    failure
+}
+
 impl From<GridError> for Failure {
     fn from(error: GridError) -> Self {
         Failure::new("SelectionError", error.to_string())

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::Value;
 use tessarray::{
-    Arena, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding, NamedConfig,
-    ShardChoice, VarItem, fill_value_to_json,
+    Arena, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, DataType, Edges, Format, KeyEncoding,
+    NamedConfig, ShardChoice, VarItem, fill_value_to_json,
 };
 
 /// The arguments of `create_array` after Python has brought them to their plain forms: shapes are sequences of
