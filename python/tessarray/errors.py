@@ -32,6 +32,7 @@ __all__ = [
     "SelectionError",
     "StoreError",
     "TessarrayError",
+    "ThreadsError",
     "UnknownOutcomeError",
     "WrongNodeError",
 ]
@@ -148,6 +149,10 @@ class PickleError(TessarrayError, TypeError):
 
 class OutOfMemoryError(TessarrayError, MemoryError):
     """Memory for a buffer cannot be had; nothing was changed by what needed it."""
+
+
+class ThreadsError(TessarrayError, RuntimeError):
+    """Worker threads cannot be started: the limit of processes or of memory is reached. Fewer threads need less."""
 
 
 class MissingPackageError(TessarrayError, ImportError):

@@ -14,7 +14,13 @@ from tessarray.array_arguments import array_arguments, shape_of
 from tessarray.arrays import Array
 from tessarray.attributes import Attributes
 from tessarray.configuring import Verify, configure
-from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError, WrongNodeError
+from tessarray.errors import (
+    ExistsError,
+    InvalidArgumentError,
+    NotFoundError,
+    TessarrayError,
+    WrongNodeError,
+)
 from tessarray.summary import Info, Tree
 
 __all__ = ["Group", "node_of"]
@@ -97,10 +103,10 @@ class Group(GroupCore, MutableMapping[str, Any]):
         return isinstance(path, str) and self._get(_relative(path)) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return iter([name for name, _ in self._members()])
+        return iter([name for name, _ in self.members()])
 
     def __len__(self) -> int:
-        return len(self._members())
+        return len(self.members())
 
     def __eq__(self, other: object) -> bool:
         """Whether both are handles of the same group, with the same attributes; members are not compared."""
@@ -113,12 +119,26 @@ class Group(GroupCore, MutableMapping[str, Any]):
     def __hash__(self) -> int:
         return hash((self.store, self.path))
 
-    def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
-        """Names and members, sorted; with `max_depth` also what is below, by path, `None` for all of it."""
-        found = self._members() if max_depth == 0 else self._tree()
+    def look(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group | TessarrayError], ...]:
+        """As `members`, with the exception in the place of a member that cannot be opened: its metadata are damaged, or
+        need what this release does not have. So that the others can be reached beside it.
+
+        >>> group = tessarray.create_group({})
+        >>> _ = group.create_array("t", data=[1, 2])
+        >>> [(name, node) for name, node in group.look() if isinstance(node, tessarray.errors.TessarrayError)]
+        []
+        """
+        found = self._look() if max_depth == 0 else self._look_below()
         if max_depth is not None:
             found = [(path, node) for path, node in found if path.count("/") <= max_depth]
-        return tuple((path, node_of(node, self.store)) for path, node in found)
+        return tuple(
+            (path, node if isinstance(node, TessarrayError) else node_of(node, self.store))
+            for path, node in found
+        )
+
+    def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
+        """Names and members, sorted; with `max_depth` also what is below, by path, `None` for all of it."""
+        return tuple((path, _sound(node)) for path, node in self.look(max_depth))
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """How many members there are."""
@@ -134,11 +154,11 @@ class Group(GroupCore, MutableMapping[str, Any]):
 
     def array_keys(self) -> Iterator[str]:
         """Names of the arrays directly in the group."""
-        return (name for name, node in self._members() if node.is_array)
+        return (name for name, node in self.members() if isinstance(node, Array))
 
     def group_keys(self) -> Iterator[str]:
         """Names of the groups directly in the group."""
-        return (name for name, node in self._members() if not node.is_array)
+        return (name for name, node in self.members() if isinstance(node, Group))
 
     def array_values(self) -> Iterator[Array]:
         """The arrays directly in the group."""
@@ -293,24 +313,27 @@ class Group(GroupCore, MutableMapping[str, Any]):
     def tree(self, level: int | None = None) -> Tree:
         """The hierarchy with shapes and dtypes, `level` levels deep; prints as text, and draws in notebooks."""
         nodes = []
-        for path, node in self._tree():
+        for path, found in self.look(None):
             depth = path.count("/") + 1
             if level is None or depth <= level:
-                found = node_of(node, self.store)
                 what = f"{found.shape} {found.data_type}" if isinstance(found, Array) else ""
+                if isinstance(found, TessarrayError):
+                    what = f"(cannot be opened: {found})"
                 nodes.append((depth, path.rpartition("/")[2], what))
         return Tree(self.name, tuple(nodes))
 
     @property
     def info(self) -> Info:
         """A readable summary."""
-        members = self._members()
-        arrays = sum(node.is_array for _, node in members)
+        members = self.look()
+        arrays = sum(isinstance(node, Array) for _, node in members)
+        damaged = [(name, node) for name, node in members if isinstance(node, TessarrayError)]
         return Info(
             f"Group {self.name}",
             (
                 ("arrays", str(arrays)),
-                ("groups", str(len(members) - arrays)),
+                ("groups", str(len(members) - arrays - len(damaged))),
+                *(("cannot be opened", f"{name}: {error}") for name, error in damaged),
                 ("attributes", str(len(self.attrs))),
                 ("format", f"Zarr v{self.zarr_format}"),
                 ("store", self.store.describe() + (", read-only" if self.read_only else "")),
@@ -329,6 +352,16 @@ class Group(GroupCore, MutableMapping[str, Any]):
 
 def _relative(path: str) -> str:
     return path.strip("/")
+
+
+def _sound(node: Array | Group | TessarrayError) -> Array | Group:
+    """The member, or its error."""
+    if isinstance(node, TessarrayError):
+        node.add_note(
+            "`group.look()` gives the other members; `group.tree()` shows all that cannot be opened"
+        )
+        raise node
+    return node
 
 
 def node_of(node: Node, store: Store) -> Array | Group:

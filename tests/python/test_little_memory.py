@@ -1,9 +1,11 @@
-"""Where memory ends, reads, streams and writes raise a `MemoryError` or a typed error; none ends the process."""
+"""Where memory ends, every call raises a `MemoryError` or a typed error; none ends the process."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +19,27 @@ pytestmark = pytest.mark.skipif(
 PROGRAM = """
 import os, resource, sys
 import numpy as np, tessarray
-what, path, more = sys.argv[1], sys.argv[2], int(sys.argv[3])
-array = tessarray.open_array(path, mode="r+", session=tessarray.Session(2))
+what, folder, threads, limits = sys.argv[1], sys.argv[2], int(sys.argv[3]), map(int, sys.argv[4:])
+for more in limits:
+    child = os.fork()
+    if child == 0:
+        path = f"{folder}/{more}"
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+session = tessarray.Session(threads)
 data = np.arange(4 << 20, dtype="u1")
-array[:1]
+if what.startswith("pack"):
+    pack = tessarray.open_pack(path, session=session)
+    pack["a"][:1]
+elif what.startswith("collection"):
+    collection = tessarray.open_collection(path)
+    collection["one"]["a"][:1]
+else:
+    array = tessarray.open_array(path, mode="r+", session=session)
+    if what != "threads":
+        array[:1]
 with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + more, used + more))
@@ -28,10 +47,12 @@ try:
     if what == "stream":
         for region, values in array.chunk_stream():
             pass
-    elif what == "read":
+    elif what in ("read", "threads"):
         array[...]
     elif what == "write":
         array[: 4 << 20] = data
+    elif what == "part":
+        array[1000 : 3 << 20] = data[: (3 << 20) - 1000]
     elif what == "append":
         array.append(data)
     elif what == "appender":
@@ -39,24 +60,83 @@ try:
         for number in range(4):
             appender.append(data)
         appender.close()
-except (MemoryError, tessarray.errors.TessarrayError, OSError):
+    elif what == "check":
+        assert not array.check(deep=True)
+    elif what == "pack-read":
+        pack["a"][...]
+    elif what == "pack-check":
+        assert not pack.check(deep=True)
+    elif what == "pack-write":
+        with pack.transaction("more") as tx:
+            tx["a"][1000 : 3 << 20] = data[: (3 << 20) - 1000]
+            tx["a"].append(data)
+    elif what == "collection":
+        collection["one"]["a"][...]
+except (MemoryError, tessarray.errors.TessarrayError, OSError) as error:
+    print(type(error).__name__, error, flush=True)
     os._exit(3)
 os._exit(0)
 """
 
+LIMITS = (1 << 16, 2 << 20, 6 << 20, 9 << 20, 14 << 20, 22 << 20, 1 << 30)
+VALUES = np.random.default_rng(1).integers(0, 40, 12 << 20, dtype="u1")
 
-@pytest.mark.parametrize("compressors", [None, "auto"], ids=["stored", "blosc"])
-@pytest.mark.parametrize("what", ["stream", "read", "write", "append", "appender"])
-def test_no_limit_of_memory_ends_the_process(tmp_path, what, compressors):
-    values = np.random.default_rng(1).integers(0, 40, 12 << 20, dtype="u1")
-    ended = []
-    for more in (1 << 16, 2 << 20, 6 << 20, 9 << 20, 14 << 20, 22 << 20, 1 << 30):
-        path = str(tmp_path / str(more))
-        tessarray.create_array(path, data=values, chunks=4 << 20, compressors=compressors)
-        command = [sys.executable, "-c", PROGRAM, what, path, str(more)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode in (0, 3), (more, done.returncode, done.stderr[-500:])
-        ended.append(done.returncode)
-    # The most is enough, and the least is not, but to write what is stored as it is.
+
+def copies(folder: Path, limits: tuple[int, ...] = LIMITS) -> None:
+    """A copy for each limit of what is in the folder's `0`."""
+    for more in limits:
+        shutil.copytree(folder / "0", folder / str(more))
+
+
+def ends(
+    what: str, folder: Path, limits: tuple[int, ...] = LIMITS, threads: int = 2
+) -> tuple[list[int], str]:
+    """How processes end that do this with so many more bytes, each in a folder of its own: 0 or 3; their words."""
+    command = [sys.executable, "-c", PROGRAM, what, str(folder), str(threads), *map(str, limits)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    lines = done.stdout.splitlines()
+    ended = [int(line) for line in lines if line.lstrip("-").isdigit()]
+    assert len(ended) == len(limits) and set(ended) <= {0, 3}, (what, ended, done.stderr[-500:])
+    return ended, "".join(line for line in lines if not line.isdigit())
+
+
+@pytest.mark.parametrize("layout", ["stored", "blosc", "zstd", "shards"])
+@pytest.mark.parametrize("what", ["stream", "read", "write", "part", "append", "appender", "check"])
+def test_no_limit_of_memory_ends_the_process(tmp_path: Path, what: str, layout: str) -> None:
+    compressors = {"stored": None, "zstd": "zstd"}.get(layout, "auto")
+    shape = {"chunks": 1 << 20, "shards": 4 << 20} if layout == "shards" else {"chunks": 4 << 20}
+    tessarray.create_array(tmp_path / "0", data=VALUES, compressors=compressors, **shape)
+    copies(tmp_path)
+    ended, _ = ends(what, tmp_path)
+    # The most is enough, and the least is not, but to write what is stored as it is, or a part at a time.
     assert ended[-1] == 0
-    assert ended[0] == 3 or what in ("write", "append")
+    assert ended[0] == 3 or what in ("write", "part", "append", "check")
+
+
+@pytest.mark.parametrize("what", ["pack-read", "pack-write", "pack-check"])
+def test_no_limit_of_memory_ends_a_process_with_a_pack(tmp_path: Path, what: str) -> None:
+    pack = tessarray.create_pack(tmp_path / "0")
+    with pack.transaction("first") as tx:
+        tx.create_array("a", data=VALUES, chunks=1 << 20, shards=4 << 20)
+    copies(tmp_path)
+    ended, _ = ends(what, tmp_path)
+    assert (ended[0], ended[-1]) == (3, 0)
+
+
+def test_no_limit_of_memory_ends_a_process_with_a_collection(tmp_path: Path) -> None:
+    made = tessarray.create_collection(tmp_path / "0")
+    with made.transaction("first") as tx:
+        tx.add("one", {"a": VALUES})
+    copies(tmp_path)
+    ended, _ = ends("collection", tmp_path)
+    assert (ended[0], ended[-1]) == (3, 0)
+
+
+@pytest.mark.parametrize("what", ["threads", "stream"])
+def test_threads_that_cannot_start_are_a_typed_error(tmp_path: Path, what: str) -> None:
+    limits = (3 << 20,)
+    tessarray.create_array(tmp_path / "0", data=VALUES, chunks=1 << 20)
+    copies(tmp_path, limits)
+    ended, said = ends(what, tmp_path, limits, 64)
+    assert ended == [3]
+    assert said.split()[0] in ("ThreadsError", "OutOfMemoryError", "MemoryError"), said

@@ -158,8 +158,12 @@ impl Session {
         // A worker of some other rayon pool would run that pool's jobs while it waits, and one of them may want a lock
         // that this call holds; a thread of its own just waits.
         if rayon::current_thread_index().is_some() && pool.current_thread_index().is_none() {
-            let waited = std::thread::scope(|scope| scope.spawn(|| pool.install(job)).join());
-            return waited.map_err(|panic| std::panic::resume_unwind(panic));
+            return std::thread::scope(|scope| {
+                let waiting = std::thread::Builder::new().spawn_scoped(scope, || pool.install(job));
+                let waiting =
+                    waiting.map_err(|error| ArrayError::Threads { threads: 1, reason: error.to_string() })?;
+                waiting.join().map_err(|panic| std::panic::resume_unwind(panic))
+            });
         }
         Ok(pool.install(job))
     }

@@ -23,7 +23,8 @@ pub(crate) fn decode_growing(
     let most = limit.saturating_add(1);
     let mut room = input.saturating_mul(4).max(4096).min(most);
     loop {
-        out.resize(start.saturating_add(room), 0);
+        let more = room.saturating_sub(out.len().saturating_sub(start));
+        crate::room::grow(out, more).inspect_err(|_| out.truncate(start))?;
         let attempt = match out.get_mut(start..) {
             Some(buffer) => decode(buffer),
             None => Ok(Attempt::Done(0)),

@@ -31,6 +31,7 @@ mod pcodec;
 mod pieces;
 mod quantize;
 mod registry;
+mod room;
 mod scale_offset;
 mod scratch;
 pub mod sharding;

@@ -77,7 +77,9 @@ impl<'a, D: Decoder, N: FnMut() -> Result<D>> Streams<'a, D, N> {
         let result = loop {
             let at = out.len();
             let room = limit.saturating_add(1).saturating_sub(at - start).min(STEP);
-            out.resize(at + room, 0);
+            if let Err(error) = crate::room::grow(out, room) {
+                break Err(error);
+            }
             match self.read(out.get_mut(at..).unwrap_or(&mut [])) {
                 Ok(n) => out.truncate(at + n),
                 Err(error) => break Err(error),

@@ -23,15 +23,15 @@ fn chain(location: &str) -> Chain {
 fn seeds(chain: &Chain) -> Vec<Vec<u8>> {
     let sharding = chain.addressable_sharding().unwrap();
     let start = if sharding.location() == IndexLocation::Start { sharding.index_bytes() as u64 } else { 0 };
-    let mut whole = ShardIndex::missing(4);
-    let mut half = ShardIndex::missing(4);
+    let mut whole = ShardIndex::missing(4).unwrap();
+    let mut half = ShardIndex::missing(4).unwrap();
     for chunk in 0..4 {
         whole.set(chunk, Some(Entry { offset: start + chunk * 64, length: 64 }));
         if chunk % 2 == 0 {
             half.set(chunk, Some(Entry { offset: start + (3 - chunk) * 70, length: 64 }));
         }
     }
-    [whole, half, ShardIndex::missing(4)]
+    [whole, half, ShardIndex::missing(4).unwrap()]
         .iter()
         .map(|index| {
             let mut out = Vec::new();

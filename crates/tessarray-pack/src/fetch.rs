@@ -6,6 +6,7 @@ use crate::numbering::Numbering;
 use crate::seal::{self, Chunk};
 use crate::{PackError, Result};
 use bytes::Bytes;
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 use tessarray_store::{Blob, BlobBytes, ByteRange, Key, Meta, ReadRequest, ReadSink, Store, StoreError};
 
@@ -125,7 +126,12 @@ pub(crate) fn fetch(content: &dyn Content, jobs: &[Job], sink: &ReadSink<'_>) {
                 };
                 sink(job.request, Ok(Some(Blob { meta: job.meta.clone(), bytes })));
             }
-            Ok(blob) => lock(&kept[run.job]).push((run.pieces.start, blob.into_shared())),
+            Ok(blob) => match blob.into_shared() {
+                Ok(bytes) => lock(&kept[run.job]).push((run.pieces.start, bytes)),
+                Err(error) => {
+                    *lock(&failed[run.job]) = Some(StoreError::io(&requests[i].key, "allocate", error));
+                }
+            },
             Err(error) => *lock(&failed[run.job]) = Some(error),
         }
     });
@@ -226,7 +232,9 @@ fn assemble(
     number: usize,
     kept: &[(usize, Bytes)],
 ) -> tessarray_store::Result<Blob<'static>> {
-    let mut out = vec![0u8; (job.range.end - job.range.start) as usize];
+    let length = (job.range.end - job.range.start) as usize;
+    let mut out = tessarray_buffer::zeroed(length)
+        .ok_or_else(|| StoreError::io(content.describe(), "allocate", ErrorKind::OutOfMemory.into()))?;
     let mut paste = |at: u64, bytes: &[u8]| {
         let (begin, end) = (at.max(job.range.start), (at + bytes.len() as u64).min(job.range.end));
         if begin < end {
@@ -265,15 +273,34 @@ pub(crate) fn fetch_each(
     }
     let answers: Vec<Mutex<std::result::Result<Bytes, String>>> =
         requests.iter().map(|_| Mutex::new(Err("no answer".into()))).collect();
+    let memory = Mutex::new(None);
     store.read_many(&requests, &|i, answer| {
         let (piece, check) = &pieces[i];
+        let no_memory = |error| StoreError::io(&requests[i].key, "allocate", error);
         let bytes = match answer {
-            Ok(Some(blob)) => check.verify(piece, &blob.bytes).map(|()| blob.into_shared()),
-            Ok(None) => Err(format!("{}: it is missing", requests[i].key)),
-            Err(error) => Err(error.to_string()),
+            Ok(Some(blob)) => match check.verify(piece, &blob.bytes) {
+                Ok(()) => blob.into_shared().map_err(no_memory),
+                Err(reason) => {
+                    *lock(&answers[i]) = Err(reason);
+                    return;
+                }
+            },
+            Ok(None) => {
+                *lock(&answers[i]) = Err(format!("{}: it is missing", requests[i].key));
+                return;
+            }
+            Err(error) => Err(error),
         };
-        *lock(&answers[i]) = bytes;
+        match bytes {
+            Ok(bytes) => *lock(&answers[i]) = Ok(bytes),
+            // Want of memory says nothing of what is stored.
+            Err(error) if error.is_out_of_memory() => *lock(&memory) = Some(error),
+            Err(error) => *lock(&answers[i]) = Err(error.to_string()),
+        }
     });
+    if let Some(error) = lock(&memory).take() {
+        return Err(error.into());
+    }
     Ok(answers.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
 }
 

@@ -252,7 +252,7 @@ impl<P> ShardMap<P> {
         pieces: Vec<(u64, P)>,
         length: impl Fn(&P) -> u64,
     ) -> tessarray_codec::Result<Self> {
-        let mut entries = ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize);
+        let mut entries = ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize)?;
         let at_start = sharding.location() == IndexLocation::Start;
         let mut offset = if at_start { sharding.index_bytes() as u64 } else { 0 };
         let mut starts = Vec::with_capacity(pieces.len() + 1);

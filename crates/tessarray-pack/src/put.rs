@@ -12,10 +12,15 @@ use crate::{PackError, Result};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tessarray_codec::sharding::ShardIndex;
-use tessarray_store::{Key, Prefix};
+use tessarray_store::{Key, Prefix, StoreError, owned};
 
 /// Values up to this size are kept in the catalogue.
 const INLINE: usize = 16 << 10;
+
+/// The parts of a value, one behind the other.
+fn together(of: &str, parts: &[&[u8]]) -> Result<Vec<u8>> {
+    owned::joined(parts).map_err(|error| StoreError::io(of, "allocate", error).into())
+}
 
 impl Work {
     /// Puts the value of a key. Of a shard whose `old` value is known, only inner chunks that differ are changed. Gives the
@@ -34,7 +39,7 @@ impl Work {
         let bytes: &[u8] = match parts {
             [one] => one,
             _ => {
-                joined = parts.concat();
+                joined = together(name, parts)?;
                 &joined
             }
         };
@@ -183,7 +188,7 @@ impl Work {
         let mut index = info.index(shard.size(), |span| shard.get(span));
         if index.is_none() && parts.len() > 1 {
             // An inner chunk may lie across two parts.
-            joined = parts.concat();
+            joined = together(variable, parts)?;
             whole = [&joined];
             shard = Spans::new(&whole);
             index = info.index(shard.size(), |span| shard.get(span));

@@ -7,7 +7,7 @@ use crate::info::{Info, ShardMap, is_document};
 use bytes::Bytes;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use tessarray_store::{Blob, BlobBytes, Key, Meta, ReadRequest, ReadSink, StoreError, Version};
+use tessarray_store::{Blob, BlobBytes, Key, Meta, ReadRequest, ReadSink, StoreError, Version, owned};
 
 /// What a key names.
 pub(crate) enum Named<'k> {
@@ -160,6 +160,8 @@ fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarr
     let (Some(found), Some(meta)) = (found, meta) else { return Ok(Begun::Answered(None)) };
     let (offset, length) = request.resolve(meta.size)?;
     let range = offset..offset + length;
+    let keep =
+        |bytes: &[u8]| owned::copy(bytes).map_err(|error| StoreError::io(&request.key, "allocate", error));
     let (pieces, known) = match found {
         Found::Here(bytes, _) => {
             let bytes = bytes.slice(range.start as usize..range.end as usize);
@@ -171,8 +173,7 @@ fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarr
             let index_end = map.index_at + map.index.len() as u64;
             if map.index_at <= range.start && range.end <= index_end {
                 let begin = (range.start - map.index_at) as usize;
-                let bytes =
-                    Bytes::copy_from_slice(&map.index[begin..begin + (range.end - range.start) as usize]);
+                let bytes = keep(&map.index[begin..begin + (range.end - range.start) as usize])?;
                 return Ok(Begun::Answered(Some(Blob { meta, bytes: BlobBytes::Shared(bytes) })));
             }
             let within = map.within(range.start, range.end);
@@ -181,7 +182,7 @@ fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarr
                 (piece.clone(), Check::Chunk(place.clone(), *inner), map.starts[i])
             };
             let overlaps = map.index_at < range.end && range.start < index_end;
-            let known = overlaps.then(|| (map.index_at, Bytes::copy_from_slice(&map.index)));
+            let known = if overlaps { Some((map.index_at, keep(&map.index)?)) } else { None };
             (within.map(piece).collect(), known)
         }
     };

@@ -4,16 +4,15 @@
 //! the other, so that what is read across datasets is read in one go. Large objects become segments of their own,
 //! without a copy.
 
-use crate::Result;
 use crate::clock::Clock;
 use crate::commit::SegmentFile;
 use crate::content::Spot;
 use crate::fetch::segment_key;
 use crate::id::Id;
-use bytes::Bytes;
+use crate::{PackError, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use tessarray_store::{PutMode, Store};
+use tessarray_store::{PutMode, Store, StoreError, owned};
 
 /// Bytes in memory at which a batch is stored.
 const BATCH: usize = 16 << 20;
@@ -63,6 +62,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// There is no memory for bytes of a segment.
+fn memory(id: Id, error: std::io::Error) -> PackError {
+    StoreError::io(format_args!("segments/{id}.seg"), "allocate", error).into()
+}
+
 impl Batch {
     fn new(clock: Clock) -> Result<Arc<Self>> {
         let state = State::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
@@ -77,11 +81,11 @@ impl Batch {
         parts: &[&[u8]],
         length: usize,
         spare: &Mutex<Vec<Vec<u8>>>,
-    ) -> Option<Location> {
+    ) -> Result<Option<Location>> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let State::Filling { variables, names, bytes } = &mut *state else { return None };
+        let State::Filling { variables, names, bytes } = &mut *state else { return Ok(None) };
         if *bytes + length > BATCH {
-            return None;
+            return Ok(None);
         }
         let variable = match names.get(variable) {
             Some(&known) => known,
@@ -94,9 +98,10 @@ impl Batch {
         };
         let to = &mut variables[variable as usize];
         let offset = to.len() as u64;
+        to.try_reserve(length).map_err(|error| memory(self.id, error.into()))?;
         parts.iter().for_each(|part| to.extend_from_slice(part));
         *bytes += length;
-        Some(Location::Batch { batch: number as u32, variable, offset })
+        Ok(Some(Location::Batch { batch: number as u32, variable, offset }))
     }
 }
 
@@ -118,7 +123,7 @@ impl Segments {
         let taken = loop {
             let last = batches.len().wrapping_sub(1);
             if let Some(batch) = batches.get(last) {
-                if let Some(location) = batch.append(last, variable, parts, length, &self.spare) {
+                if let Some(location) = batch.append(last, variable, parts, length, &self.spare)? {
                     break (batch.id, location);
                 }
                 full = Some(Arc::clone(batch));
@@ -172,33 +177,40 @@ impl Segments {
 
     /// Where bytes are, once all is stored.
     pub(crate) fn place(&self, location: Location) -> (Id, u64) {
-        match self.spot(location, 0) {
-            Spot::Segment { id, offset } => (id, offset),
-            // Nothing is in memory by then.
-            Spot::Memory { id, .. } => (id, 0),
-        }
-    }
-
-    /// Where bytes are now.
-    pub(crate) fn spot(&self, location: Location, length: u64) -> Spot {
         match location {
-            Location::Stored { id, offset } => Spot::Segment { id, offset },
+            Location::Stored { id, offset } => (id, offset),
             Location::Batch { batch, variable, offset } => {
-                let batches = self.batches.read().unwrap_or_else(PoisonError::into_inner);
-                let batch = Arc::clone(&batches[batch as usize]);
-                drop(batches);
+                let batch = self.batch(batch);
                 let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
                 match &*state {
-                    State::Stored(begins) => {
-                        Spot::Segment { id: batch.id, offset: begins[variable as usize] + offset }
-                    }
-                    State::Filling { variables, .. } => {
-                        let begin = offset as usize;
-                        let bytes = &variables[variable as usize][begin..begin + length as usize];
-                        Spot::Memory { id: batch.id, bytes: Bytes::copy_from_slice(bytes) }
-                    }
+                    State::Stored(begins) => (batch.id, begins[variable as usize] + offset),
+                    // Nothing is in memory by then.
+                    State::Filling { .. } => (batch.id, 0),
                 }
             }
         }
+    }
+
+    /// Where bytes are now: those that are in memory are copied.
+    ///
+    /// # Errors
+    /// There is no memory for the copy.
+    pub(crate) fn spot(&self, location: Location, length: u64) -> Result<Spot> {
+        if let Location::Batch { batch, variable, offset } = location {
+            let batch = self.batch(batch);
+            let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
+            if let State::Filling { variables, .. } = &*state {
+                let begin = offset as usize;
+                let bytes = &variables[variable as usize][begin..begin + length as usize];
+                let bytes = owned::copy(bytes).map_err(|error| memory(batch.id, error))?;
+                return Ok(Spot::Memory { id: batch.id, bytes });
+            }
+        }
+        let (id, offset) = self.place(location);
+        Ok(Spot::Segment { id, offset })
+    }
+
+    fn batch(&self, number: u32) -> Arc<Batch> {
+        Arc::clone(&self.batches.read().unwrap_or_else(PoisonError::into_inner)[number as usize])
     }
 }

@@ -87,13 +87,13 @@ impl Work {
         Ok(listing)
     }
 
-    fn piece(&self, stored: &Stored) -> Piece {
-        Piece {
-            place: self.segments.spot(stored.at, stored.length),
+    fn piece(&self, stored: &Stored) -> Result<Piece> {
+        Ok(Piece {
+            place: self.segments.spot(stored.at, stored.length)?,
             length: stored.length,
             crc: stored.crc,
             stamp: stamp_of(&stored.at),
-        }
+        })
     }
 }
 
@@ -121,7 +121,7 @@ impl Content for Work {
         };
         match own {
             Some((NewValue::Here(value), stamp)) => Ok(Some(Held::Here(value.bytes(), stamp))),
-            Some((NewValue::There(stored), _)) => Ok(Some(Held::There(self.piece(&stored)))),
+            Some((NewValue::There(stored), _)) => Ok(Some(Held::There(self.piece(&stored)?))),
             Some((NewValue::Gone, _)) => Ok(None),
             None => self.base.value(node, name),
         }
@@ -140,7 +140,7 @@ impl Content for Work {
             }
         };
         match own {
-            Some(stored) => Ok(stored.map(|stored| self.piece(&stored))),
+            Some(stored) => stored.map(|stored| self.piece(&stored)).transpose(),
             None => self.base.chunk(node, info, at),
         }
     }
@@ -175,7 +175,7 @@ impl Content for Work {
         }
         for (number, stored) in own {
             match stored {
-                Some(stored) => pieces.insert(number, self.piece(&stored)),
+                Some(stored) => pieces.insert(number, self.piece(&stored)?),
                 None => pieces.remove(&number),
             };
         }

@@ -4,7 +4,7 @@
 //! interpreter's is taken.
 
 use crate::chunk_sizes::{one_shape, sizes};
-use crate::errors::{Failure, OrRaise, invalid};
+use crate::errors::{Failure, OrRaise, invalid, of_read};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
 use crate::node::{PlainOptions, PyNode, documents, plain_options};
@@ -83,7 +83,9 @@ impl PyArrayCore {
         let view = memory::output_view(request, out)?;
         let arena = Arena::new();
         recording::noted(py, Op::Read, &self.inner, request, || {
-            py.detach(|| self.inner.read_into(&request.selection, &view, &arena)).or_raise(py)
+            py.detach(|| self.inner.read_into(&request.selection, &view, &arena))
+                .map_err(|error| of_read(&self.inner, error))
+                .or_raise(py)
         })
     }
 
@@ -102,6 +104,7 @@ impl PyArrayCore {
                 let view = tessarray::OutputView::new(&mut items, &shape, VarItem::SIZE)?;
                 self.inner.read_into(&request.selection, &view, &arena)
             })
+            .map_err(|error| of_read(&self.inner, error))
             .or_raise(py)
         })?;
         variable::to_python(self.descr(py)?, &self.data_type, &items, &arena, &request.shape)

@@ -81,6 +81,17 @@ impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
     }
 }
 
+/// Why a read of an array failed. Of a damaged chunk it names the store too, and says how to reach the rest.
+pub fn of_read(array: &tessarray::Array, error: ArrayError) -> Failure {
+    let in_a_chunk = matches!(error, ArrayError::Chunk { .. } | ArrayError::ShardIndex { .. });
+    let mut failure = Failure::from(error);
+    if in_a_chunk && failure.class == "CorruptError" {
+        let rest = "what lies in other chunks can be read, and `check` lists all that is damaged";
+        failure.message = format!("{}: {}; {rest}", array.store().describe(), failure.message);
+    }
+    failure
+}
+
 impl From<GridError> for Failure {
     fn from(error: GridError) -> Self {
         Failure::new("SelectionError", error.to_string())
@@ -148,6 +159,7 @@ impl From<StoreError> for Failure {
                 Ok(error) => (*error).into(),
                 Err(_) => Failure::new("StoreError", message),
             },
+            error if error.is_out_of_memory() => Failure::new("OutOfMemoryError", message),
             StoreError::Io { key, source, .. } => {
                 let mut failure = Failure::new("StoreError", message).text("key", key);
                 if let Some(number) = source.raw_os_error() {
@@ -200,6 +212,7 @@ impl From<ArrayError> for Failure {
             ArrayError::ShardIndex { key, shard, .. } => {
                 Failure::new("CorruptError", message).text("key", key).coordinates("chunk", shard)
             }
+            ArrayError::Threads { .. } => Failure::new("ThreadsError", message),
             ArrayError::Memory { .. } => Failure::new("OutOfMemoryError", message),
             ArrayError::MissingChunk { key, chunk, .. } => {
                 Failure::new("MissingChunkError", message).text("key", key).coordinates("chunk", chunk)

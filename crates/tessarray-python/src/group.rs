@@ -83,14 +83,12 @@ impl PyGroup {
         self.inner.look_directly();
     }
 
-    fn _members(&self, py: Python<'_>) -> PyResult<Vec<(String, PyNode)>> {
-        let members = py.detach(|| self.inner.members()).or_raise(py)?;
-        Ok(members.into_iter().map(|(name, member)| (name, member.into())).collect())
+    fn _look(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        looked(py, py.detach(|| self.inner.look()).or_raise(py)?)
     }
 
-    fn _tree(&self, py: Python<'_>) -> PyResult<Vec<(String, PyNode)>> {
-        let members = py.detach(|| self.inner.tree()).or_raise(py)?;
-        Ok(members.into_iter().map(|(name, member)| (name, member.into())).collect())
+    fn _look_below(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        looked(py, py.detach(|| self.inner.look_below()).or_raise(py)?)
     }
 
     fn _get(&self, py: Python<'_>, path: &str) -> PyResult<Option<PyNode>> {
@@ -144,4 +142,19 @@ pub fn parse_json<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, 
         Ok(value) => from_json(py, &value),
         Err(error) => Err(crate::errors::invalid(py, error.to_string())),
     }
+}
+
+/// Nodes, and exceptions in the place of those that cannot be opened.
+fn looked(
+    py: Python<'_>,
+    found: Vec<(String, tessarray::Result<Member>)>,
+) -> PyResult<Vec<(String, Py<PyAny>)>> {
+    let one = |(path, member): (String, tessarray::Result<Member>)| {
+        let node = match member.or_raise(py) {
+            Ok(member) => Py::new(py, PyNode::from(member))?.into_any(),
+            Err(error) => error.into_value(py).into_any(),
+        };
+        Ok((path, node))
+    };
+    found.into_iter().map(one).collect()
 }

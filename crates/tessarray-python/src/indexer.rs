@@ -3,6 +3,7 @@
 use crate::array::PyArrayCore;
 use crate::fields;
 use crate::selection::{Request, parse_blocks, parse_orthogonal, parse_vectorized};
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
 /// How an index is understood.

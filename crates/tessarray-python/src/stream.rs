@@ -6,7 +6,7 @@
 //! 4. A stream that is dropped or closed stops its threads; each ends after the chunk it is at.
 
 use crate::array::PyArrayCore;
-use crate::errors::{OrRaise, bad_selection, invalid};
+use crate::errors::{OrRaise, bad_selection, invalid, of_read};
 use crate::memory::Block;
 use crate::recording;
 use crate::selection::{self, Layout, Request};
@@ -195,7 +195,11 @@ pub fn chunk_stream(
     };
     for i in 0..workers {
         let shared = Arc::clone(&stream.shared);
-        let thread = Builder::new().name(format!("tessarray-stream-{i}")).spawn(move || shared.work())?;
+        let thread = Builder::new().name(format!("tessarray-stream-{i}")).spawn(move || shared.work());
+        let threads = usize::try_from(workers).unwrap_or(usize::MAX);
+        let thread = thread
+            .map_err(|error| ArrayError::Threads { threads, reason: error.to_string() })
+            .or_raise(py)?;
         stream.threads().push(thread);
     }
     Ok(stream)
@@ -281,7 +285,7 @@ impl PyChunkStream {
         if read.is_err() {
             py.detach(|| self.stop());
         }
-        let read = read.or_raise(py)?;
+        let read = read.map_err(|error| of_read(&self.shared.array, error)).or_raise(py)?;
         let region = read.start.iter().zip(&read.shape);
         let region = region.map(|(&start, &n)| {
             Ok(PySlice::new(py, isize::try_from(start)?, isize::try_from(start + n)?, 1))

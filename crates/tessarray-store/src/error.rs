@@ -67,4 +67,9 @@ impl StoreError {
             _ => Self::Io { key, action, source },
         }
     }
+
+    /// Whether there was no memory for what was asked, which says nothing of what is stored.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory)
+    }
 }

@@ -18,6 +18,7 @@ mod key;
 mod key_locks;
 mod memory;
 mod ordered;
+pub mod owned;
 mod positional;
 mod request;
 mod span;

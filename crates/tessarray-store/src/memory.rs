@@ -97,7 +97,7 @@ impl Store for MemoryStore {
     }
 
     fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version> {
-        let bytes = Bytes::from(parts.concat());
+        let bytes = Bytes::from(joined(key, parts)?);
         self.writers.hold(key, || {
             match mode {
                 PutMode::Overwrite => {}
@@ -122,10 +122,10 @@ impl Store for MemoryStore {
                 current.map(|value| Blob { meta: value.meta(), bytes: BlobBytes::Shared(value.bytes) });
             match decide(blob)? {
                 Update::Put(parts) => {
-                    self.set(key, parts.concat().into());
+                    self.set(key, joined(key, &parts)?.into());
                 }
                 Update::PutOwned(parts) => {
-                    self.set(key, parts.concat().into());
+                    self.set(key, joined(key, &parts)?.into());
                 }
                 Update::Delete => {
                     self.write().remove(key);
@@ -156,6 +156,11 @@ impl Store for MemoryStore {
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {
         Ok(ordered::list_dir(&self.read(), prefix, |value| span::as_u64(value.bytes.len())))
     }
+}
+
+/// The parts of a value, together.
+fn joined<P: AsRef<[u8]>>(key: &Key, parts: &[P]) -> Result<Vec<u8>> {
+    crate::owned::joined(parts).map_err(|error| StoreError::io(key, "allocate", error))
 }
 
 #[cfg(test)]

@@ -75,10 +75,13 @@ impl Deref for BlobBytes<'_> {
 
 impl Blob<'_> {
     /// The bytes, to keep: a copy where they were only lent.
-    pub fn into_shared(self) -> Bytes {
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](std::io::ErrorKind::OutOfMemory) where there is no memory for the copy.
+    pub fn into_shared(self) -> std::io::Result<Bytes> {
         match self.bytes {
-            BlobBytes::Borrowed(bytes) => Bytes::copy_from_slice(bytes),
-            BlobBytes::Shared(bytes) => bytes,
+            BlobBytes::Borrowed(bytes) => crate::owned::copy(bytes),
+            BlobBytes::Shared(bytes) => Ok(bytes),
         }
     }
 }

@@ -131,12 +131,12 @@ pub trait Store: Debug + Send + Sync {
         let slot = std::sync::Mutex::new(None);
         let request = ReadRequest { key: key.clone(), range, expect: None };
         self.read_many(std::slice::from_ref(&request), &|_, answer| {
-            let kept = answer.map(|blob| {
-                blob.map(|blob| {
-                    let meta = blob.meta.clone();
-                    (blob.into_shared(), meta)
-                })
-            });
+            let keep = |blob: crate::Blob<'_>| {
+                let meta = blob.meta.clone();
+                let bytes = blob.into_shared().map_err(|error| StoreError::io(key, "allocate", error))?;
+                Ok((bytes, meta))
+            };
+            let kept = answer.and_then(|blob| blob.map(keep).transpose());
             *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(kept);
         });
         let answer = slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);

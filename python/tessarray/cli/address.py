@@ -65,7 +65,7 @@ def open_array(address: str) -> Any:
     node = open_node(address)
     if hasattr(node, "shape"):
         return node
-    arrays = [(name, child) for name, child in node.members() if hasattr(child, "shape")]
+    arrays = [(name, child) for name, child in node.look() if hasattr(child, "shape")]
     if len(arrays) == 1:
         return arrays[0][1]
     names = ", ".join(sorted(name for name, _ in arrays)[:12]) or "none"

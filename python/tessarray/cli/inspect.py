@@ -7,6 +7,7 @@ from typing import Any
 from tessarray.cli.address import open_node
 from tessarray.cli.output import console, print_json
 from tessarray.conversion.size import format_size
+from tessarray.errors import TessarrayError
 from tessarray.summary import lengths_text
 
 
@@ -53,21 +54,21 @@ def info(address: str, as_json: bool) -> None:
         else:
             _show_array(about)
         return
-    rows = [describe(child) for _, child in walk(node) if hasattr(child, "shape")]
+    below = walk(node)
+    rows = [describe(child) for _, child in below if hasattr(child, "shape")]
+    damaged = {path: str(child) for path, child in below if isinstance(child, TessarrayError)}
     if as_json:
-        print_json({"kind": "group", "path": node.path, "attributes": dict(node.attrs), "arrays": rows})
+        about = {"kind": "group", "path": node.path, "attributes": dict(node.attrs), "arrays": rows}
+        print_json(about | ({"damaged": damaged} if damaged else {}))
     else:
         _show_group(address, dict(node.attrs), rows)
+        for path, why in damaged.items():
+            console().print(_plain(f"{path}: cannot be opened: {why}"), style="red")
 
 
-def walk(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
-    """Every node below a group, parents first, by path relative to it."""
-    found = []
-    for name, child in sorted(group.members()):
-        found.append((prefix + name, child))
-        if not hasattr(child, "shape"):
-            found.extend(walk(child, f"{prefix}{name}/"))
-    return found
+def walk(group: Any) -> list[tuple[str, Any]]:
+    """Every node below a group, parents first, by path relative to it; its exception where one cannot be opened."""
+    return sorted(group.look(None), key=lambda found: found[0].split("/"))
 
 
 def _extents(values: list[Any] | None, times: str = " × ") -> str:
@@ -157,12 +158,7 @@ def tree(address: str, as_json: bool) -> None:
     below = [] if hasattr(node, "shape") else walk(node)
     if as_json:
         kinds = [("", node), *below]
-        print_json(
-            [
-                {"path": path, "kind": "array" if hasattr(n, "shape") else "group", **_brief(n)}
-                for path, n in kinds
-            ]
-        )
+        print_json([{"path": path, **_brief(n)} for path, n in kinds])
         return
     from rich.tree import Tree
 
@@ -175,12 +171,18 @@ def tree(address: str, as_json: bool) -> None:
 
 
 def _brief(node: Any) -> dict[str, Any]:
-    return {"shape": list(node.shape), "dtype": str(node.dtype)} if hasattr(node, "shape") else {}
+    if isinstance(node, TessarrayError):
+        return {"kind": "damaged", "error": str(node)}
+    if not hasattr(node, "shape"):
+        return {"kind": "group"}
+    return {"kind": "array", "shape": list(node.shape), "dtype": str(node.dtype)}
 
 
 def _label(name: str, node: Any) -> Any:
     from rich.text import Text
 
+    if isinstance(node, TessarrayError):
+        return Text(f"{name}  cannot be opened: {node}", style="red")
     if not hasattr(node, "shape"):
         return Text(f"{name}/", style="bold blue")
     return Text.assemble((name, "bold"), f"  {node.dtype}  ({', '.join(map(str, node.shape))})")

@@ -107,15 +107,28 @@ impl Array {
         let state = self.state();
         let findings = self.inner.session.collect(stored.len(), |number| {
             let (key, at, _) = &stored[number];
-            Ok(self.check_object(&state.layout, &grid, key, at, deep))
+            self.check_object(&state.layout, &grid, key, at, deep)
         })?;
         Ok(findings.into_iter().flatten().collect())
     }
 
-    fn check_object(&self, layout: &Layout, grid: &[u64], key: &Key, at: &[u64], deep: bool) -> Vec<Finding> {
+    fn check_object(
+        &self,
+        layout: &Layout,
+        grid: &[u64],
+        key: &Key,
+        at: &[u64],
+        deep: bool,
+    ) -> Result<Vec<Finding>> {
         if is_outside(at, grid) {
             let message = format!("chunk {at:?} is outside the grid {grid:?}");
-            return vec![finding(FindingKind::OutOfBounds, key.as_str(), Some(at.to_vec()), None, message)];
+            return Ok(vec![finding(
+                FindingKind::OutOfBounds,
+                key.as_str(),
+                Some(at.to_vec()),
+                None,
+                message,
+            )]);
         }
         let mut found = Vec::new();
         match self.inner.store.get(key) {
@@ -124,19 +137,24 @@ impl Array {
                     Ok(layout) => layout,
                     Err(error) => {
                         let (kind, message) = (classify(&error), error.to_string());
-                        return vec![finding(kind, key.as_str(), Some(at.to_vec()), None, message)];
+                        return Ok(vec![finding(kind, key.as_str(), Some(at.to_vec()), None, message)]);
                     }
                 };
-                let mut checker = Checker { key: key.as_str(), deep, found: &mut found };
+                let mut checker = Checker { key: key.as_str(), deep, found: &mut found, memory: None };
                 match layout.levels.first() {
                     None => checker.chunk(layout.leaf(), &bytes, at, 0),
                     Some(sharding) => checker.shard(sharding, &bytes, (at, &layout.first_child(0, at)), 0),
                 }
+                if let Some(bytes) = checker.memory {
+                    return Err(ArrayError::Memory { what: "check", bytes });
+                }
             }
             Ok(None) => {}
+            // Want of memory says nothing of what is stored.
+            Err(error) if error.is_out_of_memory() => return Err(error.into()),
             Err(error) => found.push(unreadable(key.as_str(), at, &error)),
         }
-        found
+        Ok(found)
     }
 }
 
@@ -182,6 +200,8 @@ struct Checker<'a> {
     key: &'a str,
     deep: bool,
     found: &'a mut Vec<Finding>,
+    /// Bytes for which there was no memory, so that nothing is known of what needed them.
+    memory: Option<u64>,
 }
 
 impl Checker<'_> {
@@ -201,6 +221,10 @@ impl Checker<'_> {
         };
         let index = match index {
             Ok(index) => index,
+            Err(CodecError::Memory { bytes }) => {
+                self.memory = Some(bytes);
+                return;
+            }
             Err(error) => return self.note(FindingKind::ShardIndex, at, base, error.to_string()),
         };
         for (number, entry) in index.entries().iter().enumerate() {
@@ -228,8 +252,10 @@ impl Checker<'_> {
             scratch.give(chunk);
             result
         });
-        if let Err(error) = result {
-            self.note(kind_of(&error), at, base, error.to_string());
+        match result {
+            Ok(()) => {}
+            Err(CodecError::Memory { bytes }) => self.memory = Some(bytes),
+            Err(error) => self.note(kind_of(&error), at, base, error.to_string()),
         }
     }
 

@@ -215,7 +215,7 @@ impl<'a> ObjectEncoder<'a> {
             .map(|(entry, bytes)| &bytes[entry.offset as usize..(entry.offset + entry.length) as usize]);
         let at = super::child_at(number, &job.first, job.sharding.counts());
         let Some(child) = job.touched.find(&at) else {
-            out.extend_from_slice(current.unwrap_or_default());
+            self.append(current.unwrap_or_default(), out)?;
             return Ok(current.is_some());
         };
         let first: Dims = child.at.iter().zip(job.ratio).map(|(&at, &ratio)| at * ratio).collect();
@@ -226,11 +226,19 @@ impl<'a> ObjectEncoder<'a> {
             Some(sharding) => match self.shard(job.level + 1, sharding, &place, job.key, false)? {
                 Encoded::Empty => Ok(false),
                 Encoded::Parts(parts) => {
-                    parts.iter().for_each(|part| out.extend_from_slice(part));
+                    parts.iter().try_for_each(|part| self.append(part, out))?;
                     Ok(true)
                 }
             },
         }
+    }
+
+    /// Appends bytes that are encoded already.
+    fn append(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let none = |_| ArrayError::Memory { what: "shard", bytes: bytes.len() as u64 };
+        out.try_reserve(bytes.len()).map_err(none)?;
+        out.extend_from_slice(bytes);
+        Ok(())
     }
 
     fn assemble(
@@ -243,7 +251,9 @@ impl<'a> ObjectEncoder<'a> {
         if pieces.iter().all(|piece| piece.entries.is_empty()) {
             return Ok(Encoded::Empty);
         }
-        let mut index = ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize);
+        let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
+        let mut index =
+            ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize).map_err(failed)?;
         let at_start = sharding.location() == IndexLocation::Start;
         let mut base = if at_start { sharding.index_bytes() as u64 } else { 0 };
         let mut parts = Vec::with_capacity(pieces.len() + 1);
@@ -255,8 +265,7 @@ impl<'a> ObjectEncoder<'a> {
             parts.push(piece.bytes.into());
         }
         let mut encoded = Vec::new();
-        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded))
-            .map_err(|source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source })?;
+        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded)).map_err(failed)?;
         parts.insert(if at_start { 0 } else { parts.len() }, encoded.into());
         Ok(Encoded::Parts(parts))
     }

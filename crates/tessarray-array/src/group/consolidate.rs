@@ -22,7 +22,7 @@ impl Group {
         for (path, member) in found {
             nodes.insert(
                 path,
-                match member {
+                match member? {
                     Member::Array(array) => Node::Array((*array.metadata()).clone()),
                     Member::Group(group) => {
                         Node::Group(GroupMetadata { consolidated: None, ..(*group.metadata()).clone() })
@@ -34,7 +34,7 @@ impl Group {
     }
 
     /// Everything below, looked up node by node, never from consolidated metadata.
-    fn walk_fresh(&self, out: &mut Vec<(String, Member)>) -> Result<()> {
+    fn walk_fresh(&self, out: &mut Vec<(String, Result<Member>)>) -> Result<()> {
         let bare = GroupMetadata { consolidated: None, ..(*self.metadata()).clone() };
         let (session, store) = (&self.inner.session, self.inner.store.clone());
         Self::from_metadata(session, store, &self.inner.path, bare)?.walk("", out)

@@ -10,17 +10,29 @@ use tessarray_store::{ListEntry, Prefix};
 
 impl Group {
     /// The arrays and groups directly in this one, sorted by name. Costs one listing and one metadata read a member.
+    ///
+    /// # Errors
+    /// One of them cannot be opened; [`look`](Self::look) gives the others.
     pub fn members(&self) -> Result<Vec<(String, Member)>> {
-        if let Some(members) = self.consolidated_members()? {
+        all(self.look()?)
+    }
+
+    /// As [`members`](Self::members), with the error in the place of a member that cannot be opened: one whose metadata
+    /// are damaged, or need what this release does not have.
+    pub fn look(&self) -> Result<Vec<(String, Result<Member>)>> {
+        if let Some(members) = self.consolidated_members() {
             return Ok(members.into_iter().filter(|(path, _)| !path.contains('/')).collect());
         }
         let mut out = Vec::new();
         for entry in self.inner.store.list_dir(&self.inner.prefix)? {
             let ListEntry::Prefix(prefix) = entry else { continue };
-            if let Some(node) = documents::load(&self.inner.store, &prefix, self.inner.session.limits())? {
-                let path = prefix.as_str().trim_end_matches('/');
-                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-                out.push((name, Self::member_of(&self.inner.session, self.inner.store.clone(), path, node)?));
+            let path = prefix.as_str().trim_end_matches('/');
+            let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+            let (session, store) = (&self.inner.session, &self.inner.store);
+            match documents::load(store, &prefix, session.limits()) {
+                Ok(Some(node)) => out.push((name, Self::member_of(session, store.clone(), path, node))),
+                Ok(None) => {}
+                Err(error) => out.push((name, Err(error))),
             }
         }
         out.sort_by(|a, b| a.0.cmp(&b.0));
@@ -45,8 +57,16 @@ impl Group {
     }
 
     /// Everything below this group, depth first, by path relative to it.
+    ///
+    /// # Errors
+    /// Something in it cannot be opened; [`look_below`](Self::look_below) gives the rest.
     pub fn tree(&self) -> Result<Vec<(String, Member)>> {
-        if let Some(mut members) = self.consolidated_members()? {
+        all(self.look_below()?)
+    }
+
+    /// As [`tree`](Self::tree), with the error in the place of what cannot be opened.
+    pub fn look_below(&self) -> Result<Vec<(String, Result<Member>)>> {
+        if let Some(mut members) = self.consolidated_members() {
             members.sort_by(|a, b| a.0.split('/').cmp(b.0.split('/')));
             return Ok(members);
         }
@@ -55,10 +75,10 @@ impl Group {
         Ok(out)
     }
 
-    pub(super) fn walk(&self, above: &str, out: &mut Vec<(String, Member)>) -> Result<()> {
-        for (name, member) in self.members()? {
+    pub(super) fn walk(&self, above: &str, out: &mut Vec<(String, Result<Member>)>) -> Result<()> {
+        for (name, member) in self.look()? {
             let path = if above.is_empty() { name } else { format!("{above}/{name}") };
-            let below = if let Member::Group(group) = &member { Some(group.clone()) } else { None };
+            let below = if let Ok(Member::Group(group)) = &member { Some(group.clone()) } else { None };
             out.push((path.clone(), member));
             if let Some(group) = below {
                 group.walk(&path, out)?;
@@ -67,16 +87,21 @@ impl Group {
         Ok(())
     }
 
-    fn consolidated_members(&self) -> Result<Option<Vec<(String, Member)>>> {
+    fn consolidated_members(&self) -> Option<Vec<(String, Result<Member>)>> {
         let metadata = self.metadata();
         let (false, Some(nodes)) = (self.inner.store.is_local(), &metadata.consolidated) else {
-            return Ok(None);
+            return None;
         };
         let member = |(path, node): (&String, &tessarray_meta::Node)| {
             let full = self.join(path);
             let (session, store) = (&self.inner.session, self.inner.store.clone());
-            Ok((path.clone(), Self::member_of(session, store, &full, node.clone())?))
+            (path.clone(), Self::member_of(session, store, &full, node.clone()))
         };
-        nodes.iter().map(member).collect::<Result<Vec<_>>>().map(Some)
+        Some(nodes.iter().map(member).collect())
     }
+}
+
+/// The members, or the first error.
+fn all(found: Vec<(String, Result<Member>)>) -> Result<Vec<(String, Member)>> {
+    found.into_iter().map(|(path, member)| member.map(|member| (path, member))).collect()
 }

@@ -70,6 +70,15 @@ impl Compressor {
         matches!(self, Self::Lz4hc | Self::Zlib | Self::Zstd)
     }
 
+    /// The bytes that it needs for a stream beside the frame, of at most `bytes` before it is compressed.
+    pub(super) fn stream_room(self, bytes: usize) -> usize {
+        match self {
+            Self::Lz4 | Self::Lz4hc => 0,
+            Self::Snappy => snap::raw::max_compress_len(bytes),
+            Self::Blosclz | Self::Zlib | Self::Zstd => bytes,
+        }
+    }
+
     /// Appends the compressed `src` to `out`, if it takes at most `max` bytes; `out` has the capacity for them.
     pub(super) fn compress(
         self,

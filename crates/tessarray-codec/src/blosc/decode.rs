@@ -40,15 +40,14 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
     }
     checksum::verify(&header, input)?;
     if header.stored {
-        out.extend_from_slice(&input[HEADER..]);
-        return Ok(());
+        return crate::room::append(out, &input[HEADER..]);
     }
     with_scratch(|scratch| {
         for index in 0..header.blocks() {
             let block = Block::find(&header, Window::whole(input), index)?;
             block.check_ratio()?;
             let start = out.len();
-            out.resize(start + block.bytes, 0);
+            crate::room::grow(out, block.bytes)?;
             block.decode(&mut out[start..], scratch)?;
         }
         Ok(())
@@ -206,6 +205,9 @@ impl<'a> Block<'a> {
         let splits = self.count == typesize;
         let target = if splits { last } else { (typesize - 1) * count + last };
         let mut found: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        if let Err(error) = scratch.prepare(Filter::Bytes, self.bytes) {
+            return Some(Err(error));
+        }
         let room = sized(&mut scratch.block, self.bytes);
         let streams = &self.streams[..self.count];
         for ((stream, out), found) in streams.iter().zip(room.chunks_exact_mut(each)).zip(&mut found) {
@@ -240,6 +242,7 @@ impl<'a> Block<'a> {
         let typesize = self.header.typesize;
         let filter = self.header.block_filter(self.bytes);
         let each = self.bytes / self.count;
+        scratch.prepare(filter, self.bytes)?;
         let Scratch { block, planes: bits, states, .. } = scratch;
         let streams = &self.streams[..self.count];
         if filter == Filter::None {

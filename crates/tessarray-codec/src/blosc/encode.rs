@@ -2,7 +2,7 @@
 
 use super::checksum::{self, GAP};
 use super::header::{HEADER, Header, MAX_DECODED, MAX_SPLITS, MIN_BUFFER};
-use super::scratch::{Scratch, with_scratch};
+use super::scratch::{Scratch, ready, with_scratch};
 use super::{BloscConfig, Compressor, Filter, raw};
 use crate::shuffle::{bitshuffle, shuffle, sized};
 use crate::{CodecError, Pieces, Result};
@@ -33,28 +33,29 @@ pub(super) fn encode(
     let start = out.len();
     // Nothing to protect: the header of an empty frame says it all.
     let raw = (checksum && nbytes > 0).then(|| raw::header(&header));
-    out.reserve(raw.map_or(nbytes + HEADER, |raw| raw.cbytes));
-    let stored = with_scratch(|scratch| {
+    crate::room::reserve(out, raw.map_or(nbytes + HEADER, |raw| raw.cbytes))?;
+    let stored = with_scratch(|scratch| -> Result<bool> {
         let mut encoder = Encoder { config, header: &header, raw, input, start, scratch };
         if config.level == 0 || nbytes < MIN_BUFFER {
             encoder.store(out, false);
-            return true;
+            return Ok(true);
         }
+        encoder.prepare()?;
         // Where the first block does not compress, and is not shuffled, the data are stored while the other blocks are
         // tried, until one does: so data that do not compress at all are copied once.
         let doubtful = header.block_filter(header.blocksize) == Filter::None && header.blocks() > 1;
         if encoder.blocks(out, doubtful).is_some() {
-            return false;
+            return Ok(false);
         }
         if encoder.store(out, doubtful) {
-            return true;
+            return Ok(true);
         }
         let stored = encoder.blocks(out, false).is_none();
         if stored {
             encoder.store(out, false);
         }
-        stored
-    });
+        Ok(stored)
+    })?;
     match raw {
         Some(raw) if stored => header = raw,
         _ => header.stored = stored,
@@ -148,6 +149,20 @@ impl Encoder<'_> {
         });
         self.scratch.gathered = gathered;
         done
+    }
+
+    /// Makes room for what is needed beside the output.
+    fn prepare(&mut self) -> Result<()> {
+        let bytes = self.header.blocksize;
+        let filter = self.header.block_filter(bytes);
+        self.scratch.prepare(filter, bytes)?;
+        if filter == Filter::None {
+            ready(&mut self.scratch.planes, bytes)?;
+        }
+        if self.input.whole(self.range(0)).is_none() {
+            ready(&mut self.scratch.gathered, bytes)?;
+        }
+        ready(&mut self.scratch.stream, self.config.compressor.stream_room(bytes))
     }
 
     /// Where block `index` lies in the data.

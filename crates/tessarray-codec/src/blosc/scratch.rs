@@ -1,6 +1,8 @@
 //! Buffers and compressor states that live as long as their thread, so that small chunks cost no allocations.
 
+use super::Filter;
 use super::compressor::States;
+use crate::{Result, room};
 use std::cell::Cell;
 
 /// What one encode or decode works in. Contents are whatever was there before.
@@ -15,6 +17,25 @@ pub(super) struct Scratch {
     /// A stream from a compressor that does not write straight to the frame.
     pub stream: Vec<u8>,
     pub states: States,
+}
+
+impl Scratch {
+    /// Makes room for a block of `bytes`, so that nothing grows while it is worked on.
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`](crate::CodecError) where there is none.
+    pub fn prepare(&mut self, filter: Filter, bytes: usize) -> Result<()> {
+        match filter {
+            Filter::None => Ok(()),
+            Filter::Bytes => ready(&mut self.block, bytes),
+            Filter::Bits => ready(&mut self.block, bytes).and_then(|()| ready(&mut self.planes, bytes)),
+        }
+    }
+}
+
+/// Makes room for `bytes` in a buffer that is used from its beginning.
+pub(super) fn ready(buffer: &mut Vec<u8>, bytes: usize) -> Result<()> {
+    room::reserve(buffer, bytes.saturating_sub(buffer.len()))
 }
 
 /// Larger buffers are given back after use.

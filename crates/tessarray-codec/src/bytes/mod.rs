@@ -78,7 +78,7 @@ impl Serializer for Bytes {
     fn encode(&self, spec: &ChunkSpec, input: &[u8], _: &Arena, out: &mut Vec<u8>) -> Result<()> {
         fail::check_len(NAME, spec.byte_len(), input.len())?;
         let start = out.len();
-        out.extend_from_slice(input);
+        crate::room::append(out, input)?;
         if self.swaps() {
             self.units.swap(out.get_mut(start..).unwrap_or(&mut []));
         }

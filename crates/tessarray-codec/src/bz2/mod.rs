@@ -65,7 +65,7 @@ impl BytesCodec for Bz2 {
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let mut stream = Compress::new(Compression::new(self.level), 0);
-        out.reserve(bound(input.len()));
+        crate::room::reserve(out, bound(input.len()))?;
         let mut rest = input;
         loop {
             let read = stream.total_in();

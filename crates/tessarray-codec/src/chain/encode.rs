@@ -1,7 +1,7 @@
 //! Encoding: from the first codec to the last, appending to the caller's buffer.
 
 use super::{Chain, SerializerStage};
-use crate::{BytesCodec, EncodedSize, Pieces, Result, Scratch};
+use crate::{BytesCodec, EncodedSize, Pieces, Result, Scratch, room};
 use std::borrow::Cow;
 use std::sync::Arc;
 use tessarray_buffer::Arena;
@@ -45,19 +45,19 @@ impl Chain {
         let start = out.len();
         for (i, codec) in codecs.iter().enumerate() {
             if i + 1 == codecs.len() {
-                out.reserve(4 * seals.len());
+                room::reserve(out, 4 * seals.len())?;
                 codec.encode(&current, out)?;
             } else {
                 let mut next = scratch.empty();
                 if let EncodedSize::Exact(n) | EncodedSize::AtMost(n) = codec.encoded_size(current.len()) {
-                    next.reserve(n.saturating_add(64));
+                    room::reserve(&mut next, n.saturating_add(64))?;
                 }
                 codec.encode(&current, &mut next)?;
                 give(scratch, std::mem::replace(&mut current, Cow::Owned(next)));
             }
         }
         if codecs.is_empty() {
-            out.reserve(current.len() + 4 * seals.len());
+            room::reserve(out, current.len() + 4 * seals.len())?;
             out.extend_from_slice(&current);
         }
         seals.iter().for_each(|codec| codec.seal(out, start));
@@ -73,11 +73,11 @@ impl Chain {
         match codecs {
             _ if !self.is_identity() => return Ok(false),
             [] => {
-                out.reserve(input.len() + 4 * seals.len());
+                room::reserve(out, input.len() + 4 * seals.len())?;
                 input.append(0..input.len(), out);
             }
             [codec] => {
-                out.reserve(4 * seals.len());
+                room::reserve(out, 4 * seals.len())?;
                 match codec.encode_pieces(input, out) {
                     Some(result) => result?,
                     None => return Ok(false),

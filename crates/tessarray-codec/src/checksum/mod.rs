@@ -151,7 +151,7 @@ impl BytesCodec for Checksum {
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let sum = self.sum.of(input).to_le_bytes();
         let parts = if self.location == Location::Start { [&sum, input] } else { [input, &sum] };
-        out.reserve(input.len().saturating_add(SIZE));
+        crate::room::reserve(out, input.len().saturating_add(SIZE))?;
         parts.into_iter().for_each(|part| out.extend_from_slice(part));
         Ok(())
     }
@@ -164,8 +164,7 @@ impl BytesCodec for Checksum {
     }
 
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-        out.extend_from_slice(self.data_of_len(input, |n| n <= limit, limit)?);
-        Ok(())
+        crate::room::append(out, self.data_of_len(input, |n| n <= limit, limit)?)
     }
 
     fn verify<'a>(&self, input: &'a [u8]) -> Option<Result<&'a [u8]>> {

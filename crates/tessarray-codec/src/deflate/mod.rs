@@ -87,7 +87,7 @@ impl Deflate {
                 Wrapping::Gzip => compressor.gzip_compress_bound(input.len()),
                 Wrapping::Zlib => compressor.zlib_compress_bound(input.len()),
             };
-            out.resize(start.saturating_add(bound), 0);
+            crate::room::grow(out, bound)?;
             let room = out.get_mut(start..).unwrap_or(&mut []);
             let result = match self.wrapping {
                 Wrapping::Gzip => compressor.gzip_compress(input, room),

@@ -72,7 +72,7 @@ impl BytesCodec for Lz4 {
         ) else {
             return Err(fail::encode(NAME, format!("{} bytes; at most {MAX_INPUT} fit", input.len())));
         };
-        out.reserve(HEADER + room);
+        crate::room::reserve(out, HEADER + room)?;
         out.extend_from_slice(&size.to_le_bytes());
         let spare = out.spare_capacity_mut();
         // SAFETY: `input` is readable for `from` bytes, the spare room was just made `to` bytes or more.
@@ -105,7 +105,7 @@ impl BytesCodec for Lz4 {
             return Err(fail::corrupt(NAME, format!("{} bytes cannot decode to {size}", block.len())));
         }
         let start = out.len();
-        out.resize(start.saturating_add(size), 0);
+        crate::room::grow(out, size)?;
         let result = out.get_mut(start..).map_or(Ok(()), |out| decode_block(block, out));
         if result.is_err() {
             out.truncate(start);

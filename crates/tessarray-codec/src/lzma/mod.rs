@@ -190,7 +190,7 @@ impl BytesCodec for Lzma {
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let mut stream = self.encoder(input.len())?;
-        out.reserve(bound(input.len()));
+        crate::room::reserve(out, bound(input.len()))?;
         loop {
             let taken = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
             let rest = input.get(taken..).unwrap_or(&[]);

@@ -144,7 +144,7 @@ fn decode_bounded<T: Number + Pod>(input: &[u8], limit: usize, out: &mut Vec<u8>
         for at in (0..n).step_by(STEP) {
             scratch.resize(STEP.min(n - at), T::zeroed());
             read(&mut scratch)?;
-            out.extend_from_slice(bytemuck::cast_slice(&scratch));
+            crate::room::append(out, bytemuck::cast_slice(&scratch))?;
         }
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! The index of a shard: validated whole when it is read, so that nothing later trusts a number from the file.
 
 use super::{IndexLocation, Sharding};
-use crate::{CodecError, Result, Scratch};
+use crate::{CodecError, Result, Scratch, room};
 use tessarray_buffer::Arena;
 
 /// Where one inner chunk lies in the shard, in bytes.
@@ -22,8 +22,14 @@ pub struct ShardIndex {
 
 impl ShardIndex {
     /// An index of `n` chunks that are all missing.
-    pub fn missing(n: usize) -> Self {
-        Self { entries: vec![None; n] }
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`] where there is no memory for it.
+    pub fn missing(n: usize) -> Result<Self> {
+        let mut entries = Vec::new();
+        room::reserve(&mut entries, n)?;
+        entries.resize(n, None);
+        Ok(Self { entries })
     }
 
     /// Where inner chunk number `chunk` lies.
@@ -74,7 +80,8 @@ impl Sharding {
             IndexLocation::Start => (index_bytes, shard_bytes),
             IndexLocation::End => (0, shard_bytes - index_bytes),
         };
-        let mut entries = Vec::with_capacity(self.entries());
+        let mut entries = Vec::new();
+        room::reserve(&mut entries, self.entries())?;
         let mut previous_end = 0;
         let mut ascending = true;
         for (chunk, pair) in raw.chunks_exact(16).enumerate() {
@@ -102,6 +109,7 @@ impl Sharding {
     /// Encodes an index and appends it to `out`.
     pub fn encode_index(&self, index: &ShardIndex, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {
         let mut raw = scratch.empty();
+        room::reserve(&mut raw, index.entries.len().saturating_mul(16))?;
         for entry in &index.entries {
             let entry = entry.unwrap_or(Entry { offset: MISSING, length: MISSING });
             raw.extend_from_slice(&entry.offset.to_ne_bytes());

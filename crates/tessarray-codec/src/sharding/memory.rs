@@ -1,7 +1,7 @@
 //! Whole shards in memory: for shards that other codecs stand around, and so cannot be read in part.
 
 use super::{Entry, IndexLocation, ShardIndex, Sharding};
-use crate::{CodecError, Result, Scratch};
+use crate::{CodecError, Result, Scratch, room};
 use tessarray_buffer::{Arena, VarItem, c_strides, copy_strided, fill_with, is_filled_with};
 use tessarray_grid::Odometer;
 
@@ -60,11 +60,11 @@ impl Sharding {
         let variable = self.shard.data_type.is_variable();
         let start = out.len();
         if self.location() == IndexLocation::Start {
-            out.resize(start + self.index_bytes, 0);
+            room::grow(out, self.index_bytes)?;
         }
-        let mut index = ShardIndex::missing(self.entries());
+        let mut index = ShardIndex::missing(self.entries())?;
         let mut chunk = scratch.sized(self.inner.stored_spec().byte_len())?;
-        let mut shard = input.to_vec();
+        let mut shard = room::copy(input)?;
         let mut at = Odometer::new(&self.counts);
         let mut number = 0;
         while let Some(coordinates) = at.current() {
@@ -83,7 +83,7 @@ impl Sharding {
         self.encode_index(&index, scratch, &mut encoded)?;
         match self.location() {
             IndexLocation::Start => out[start..start + encoded.len()].copy_from_slice(&encoded),
-            IndexLocation::End => out.extend_from_slice(&encoded),
+            IndexLocation::End => room::append(out, &encoded)?,
         }
         scratch.give(encoded);
         Ok(())

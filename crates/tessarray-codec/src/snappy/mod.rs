@@ -53,7 +53,7 @@ impl BytesCodec for Snappy {
 
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
-        out.resize(start.saturating_add(max_compress_len(input.len())), 0);
+        crate::room::grow(out, max_compress_len(input.len()))?;
         let room = out.get_mut(start..).unwrap_or(&mut []);
         let result = Encoder::new().compress(input, room);
         out.truncate(start.saturating_add(*result.as_ref().unwrap_or(&0)));
@@ -70,7 +70,7 @@ impl BytesCodec for Snappy {
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
         let size = declared(input, limit)?;
         let start = out.len();
-        out.resize(start.saturating_add(size), 0);
+        crate::room::grow(out, size)?;
         let result = self.decode(input, out.get_mut(start..).unwrap_or(&mut []));
         if result.is_err() {
             out.truncate(start);

@@ -99,13 +99,14 @@ impl Serializer for Vlen {
         let count = u32::try_from(items.len()).map_err(|_| {
             fail::encode(self.name(), format!("{} elements; at most 2^32 - 1 fit", items.len()))
         })?;
-        out.extend_from_slice(&count.to_le_bytes());
+        crate::room::append(out, &count.to_le_bytes())?;
         for item in items {
             let item = VarItem::from_bytes(item);
             // An item of length zero may name no buffer at all.
             let element = if item.len == 0 { Some(&[][..]) } else { Arena::resolve(&buffers, item) };
             let element =
                 element.ok_or_else(|| fail::encode(self.name(), format!("{item:?} is in no buffer")))?;
+            crate::room::reserve(out, element.len().saturating_add(4))?;
             out.extend_from_slice(&item.len.to_le_bytes());
             out.extend_from_slice(element);
         }

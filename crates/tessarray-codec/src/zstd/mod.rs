@@ -106,6 +106,7 @@ fn prefix(input: &[u8], decoded: usize, out: &mut [u8]) -> Result<()> {
 }
 
 impl Zstd {
+    /// Appends a frame to `out`, which has room for it.
     fn compress(
         &self,
         context: &mut CCtx<'static>,
@@ -115,7 +116,6 @@ impl Zstd {
         context.reset(ResetDirective::SessionAndParameters)?;
         context.set_parameter(CParameter::CompressionLevel(self.level))?;
         context.set_parameter(CParameter::ChecksumFlag(self.checksum))?;
-        out.reserve(zstd_safe::compress_bound(input.len()));
         let start = out.len();
         let mut to = OutBuffer::around_pos(out, start);
         let mut from = InBuffer::around(input);
@@ -139,6 +139,7 @@ impl BytesCodec for Zstd {
 
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
+        crate::room::reserve(out, zstd_safe::compress_bound(input.len()))?;
         let result = COMPRESSOR.with_borrow_mut(|context| {
             if context.is_none() {
                 *context = CCtx::try_create();

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray::{
     Blob, BlobBytes, ByteRange, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store,
-    StoreError, Update, UpdateFn, Version,
+    StoreError, Update, UpdateFn, Version, owned,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -205,13 +205,20 @@ impl MappingStore {
             }
         };
         match (part, request.range) {
-            (Some(part), _) => Ok(Some(Blob { meta, bytes: BlobBytes::Shared(part.to_vec().into()) })),
+            (Some(part), _) => {
+                Ok(Some(Blob { meta, bytes: BlobBytes::Shared(joined(&request.key, &[part])?.into()) }))
+            }
             (None, ByteRange::Span { offset, length }) => {
                 Err(StoreError::OutOfRange { key: key(), offset, length, size: meta.size })
             }
             (None, _) => Err(StoreError::Unanswered { key: key() }),
         }
     }
+}
+
+/// The parts of a value, one behind the other.
+fn joined<P: AsRef<[u8]>>(key: &Key, parts: &[P]) -> Result<Vec<u8>> {
+    owned::joined(parts).map_err(|error| StoreError::io(key, "allocate", error))
 }
 
 /// The bytes of a value: `bytes`, or anything that `bytes()` takes.
@@ -253,7 +260,10 @@ impl Store for MappingStore {
         std::thread::scope(|scope| {
             let threads = if runs.len() < 4 { 1 } else { runs.len().min(self.concurrency) };
             for _ in 1..threads {
-                scope.spawn(work);
+                // Where no thread can be started, those that were, and this one, do all of it.
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             work();
         });
@@ -261,7 +271,7 @@ impl Store for MappingStore {
 
     fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version> {
         self.writable("put", key)?;
-        let value = parts.concat();
+        let value = joined(key, parts)?;
         self.locks.hold(key, || {
             match mode {
                 PutMode::Overwrite => {}
@@ -288,8 +298,8 @@ impl Store for MappingStore {
             let blob =
                 current.map(|value| Blob { meta: meta(&value), bytes: BlobBytes::Shared(value.into()) });
             match decide(blob)? {
-                Update::Put(parts) => self.store(key, &parts.concat()),
-                Update::PutOwned(parts) => self.store(key, &parts.concat()),
+                Update::Put(parts) => self.store(key, &joined(key, &parts)?),
+                Update::PutOwned(parts) => self.store(key, &joined(key, &parts)?),
                 Update::Delete => self.remove(key).map(drop),
                 Update::Keep => Ok(()),
             }

@@ -137,7 +137,10 @@ impl Store for ThrottleStore {
         };
         std::thread::scope(|scope| {
             for _ in 1..self.how.concurrency.min(requests.len()) {
-                scope.spawn(work);
+                // Where no thread can be started, those that were, and this one, do all of it.
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             work();
         });

@@ -1,0 +1,92 @@
+"""One node whose metadata are damaged hides no other: it is named and marked, and the rest is shown and read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tessarray
+from tessarray.cli import inspect
+from tessarray.errors import CorruptError, MetadataError
+
+DAMAGE = (b"", b"{", b"[]", b'{"zarr_format": 3}', b"\0" * 40, b'{"zarr_format": 2}')
+
+
+def store(folder: Path, zarr_format: int) -> tuple[Path, Path]:
+    """A store of five nodes, and the document of the one that is to be damaged."""
+    group = tessarray.create_group(folder / "s", zarr_format=zarr_format)
+    group.create_array("a", data=[1, 2])
+    group.create_array("v", data=[3, 4])
+    group.create_array("below/b", data=[5])
+    group.create_array("below/v", data=[6])
+    return folder / "s", folder / "s" / "v" / ("zarr.json" if zarr_format == 3 else ".zarray")
+
+
+@pytest.mark.parametrize("zarr_format", [3, 2])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_the_damaged_member_is_named_and_the_others_are_there(
+    tmp_path: Path, zarr_format: int, damage: bytes
+) -> None:
+    path, document = store(tmp_path, zarr_format)
+    document.write_bytes(damage)
+    group = tessarray.open_group(path, mode="r")
+    for every in (group.members, lambda: list(group), lambda: list(group.arrays()), lambda: group["v"]):
+        with pytest.raises(MetadataError, match=f"v/{document.name}"):
+            every()
+    looked = dict(group.look(None))
+    assert list(looked) == ["a", "below", "below/b", "below/v", "v"]
+    assert [name for name, node in looked.items() if isinstance(node, MetadataError)] == ["v"]
+    assert looked["below/b"][0] == 5
+    assert f"v (cannot be opened: v/{document.name}" in str(group.tree())
+    assert "below" in str(group.tree()) and "v/" in str(group.info)
+
+
+def test_the_commands_show_the_rest(tmp_path: Path, capsys: Any) -> None:
+    path, document = store(tmp_path, 3)
+    document.write_bytes(b"{")
+    inspect.tree(str(path), as_json=True)
+    kinds = {node["path"]: node["kind"] for node in json.loads(capsys.readouterr().out)}
+    assert kinds == {
+        "": "group", "a": "array", "below": "group", "below/b": "array", "below/v": "array", "v": "damaged",
+    }  # fmt: skip
+    inspect.info(str(path), as_json=True)
+    about = json.loads(capsys.readouterr().out)
+    assert [array["path"] for array in about["arrays"]] == ["a", "below/b", "below/v"]
+    assert list(about["damaged"]) == ["v"]
+    inspect.tree(str(path), as_json=False)
+    inspect.info(str(path), as_json=False)
+    assert capsys.readouterr().out.count("cannot be opened") == 2
+
+
+def test_nothing_is_consolidated_while_a_node_is_damaged(tmp_path: Path) -> None:
+    path, document = store(tmp_path, 3)
+    document.write_bytes(b"{")
+    before = (path / "zarr.json").read_bytes()
+    with pytest.raises(MetadataError, match=r"v/zarr.json"):
+        tessarray.open_group(path, mode="r+").consolidate_metadata()
+    assert (path / "zarr.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("shards", [None, 4])
+def test_the_error_of_a_damaged_chunk_names_the_store_and_how_to_read_the_rest(
+    tmp_path: Path, shards: int | None
+) -> None:
+    path = tmp_path / "s"
+    tessarray.create_array(path, data=list(range(8)), chunks=2, shards=shards, zarr_format=3)
+    objects = sorted(file for file in (path / "c").iterdir() if file.is_file())
+    objects[0].write_bytes(b"\xff" * objects[0].stat().st_size)
+    array = tessarray.open_array(path, mode="r")
+
+    def streamed() -> None:
+        for _ in array.chunk_stream():
+            pass
+
+    for read in (lambda: array[...], lambda: array[:1], streamed):
+        with pytest.raises(CorruptError) as caught:
+            read()
+        message = str(caught.value)
+        assert str(path) in message and "c/0" in message and "other chunks can be read" in message
+    assert array[4:].tolist() == [4, 5, 6, 7]
