@@ -86,16 +86,9 @@ def _guard(store: Store, mode: str) -> Store:
 
 
 def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
-    scheme, separator, _ = path.partition("://")
-    if separator:
-        if scheme == "memory":
-            return MemoryStore()
-        if scheme != "file":
-            raise InvalidArgumentError(
-                f"{path}: {scheme}:// is not supported yet: pass an fsspec mapper, as in "
-                f"fsspec.get_mapper({path!r}); native cloud stores come later"
-            )
-        path = unquote(urlsplit(path).path)
+    if path.startswith("memory://"):
+        return MemoryStore()
+    path = local_path(path)
     if path.endswith(".zip") and not Path(path).is_dir():
         if options:
             raise InvalidArgumentError(f"storage_options: a zip takes none, found {sorted(options)}")
@@ -107,6 +100,22 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
         return LocalStore(path, read_only=mode == "r", **options)
     except TypeError as error:
         raise InvalidArgumentError(f"storage_options: {error}") from None
+
+
+def local_path(address: str) -> str:
+    """The path that a text means: of a file address (`file:///data/x.zarr`), or with `~` for the home folder.
+
+    Raises `InvalidArgumentError` for addresses of other kinds, which are no paths.
+    """
+    scheme, separator, _ = address.partition("://")
+    if not separator:
+        return os.path.expanduser(address)  # noqa: PTH111 - keeps the text as it is
+    if scheme == "file":
+        return unquote(urlsplit(address).path)
+    raise InvalidArgumentError(
+        f"{address}: {scheme}:// is not supported yet: in Python pass an fsspec mapper, as in "
+        f"fsspec.get_mapper({address!r}); native cloud stores come later"
+    )
 
 
 # The file that makes a folder a pack.
