@@ -306,7 +306,7 @@ class TestArgo:
         paths = {path.stem: path for path in (tmp_path / "argo").rglob("*.nc")}
         names = fleet.names[::23]
         for variable in ("TEMP", "PRES", "PSAL"):
-            found = fleet.read(variable, missing="skip")
+            found = fleet.read(variable, missing="skip", decode=False)
             for name in names:
                 with netcdf.Dataset(paths[name]) as source:
                     if variable in source.variables:

@@ -213,7 +213,9 @@ def read(
     name: Names = None,
     where: Where = None,
     missing: Annotated[str, typer.Option(help="Of datasets without it: error, skip or fill.")] = "skip",
-    decode: Annotated[bool, typer.Option("--decode", help="Unpack, and put NaN for fill values.")] = False,
+    decode: Annotated[
+        bool, typer.Option("--decode/--raw", help="Unpack, and put NaN for fill values; or as stored.")
+    ] = True,
     out: Annotated[
         Path | None, typer.Option(help="Write values, names and shapes to this .npz file.")
     ] = None,

@@ -57,11 +57,13 @@ Examples:
 
 READ = """Read a variable of many datasets: summarise it, print it, or write it to a .npz file.
 
+Packed values are unpacked, and fill values are NaN, unless --raw asks for the stored ones.
+
 \b
 Examples:
   tessarray collection read fleet.pack TEMP
   tessarray collection read fleet.pack TEMP '[0, :10]' --name D2901746_211 --values
-  tessarray collection read fleet.pack TEMP --where 'TEMP.max > 30' --decode --out temp.npz
+  tessarray collection read fleet.pack TEMP --where 'TEMP.max > 30' --out temp.npz
 """
 
 ADD = """Add files to a collection, each as a dataset of the file's name. What is there already is not added again.

@@ -74,10 +74,8 @@ def of_source(
     for spec in specs:
         with source.lock:
             values = source.read(spec.path, tuple(slice(0, n) for n in spec.shape))
-        found = dict(spec.attrs)
-        if spec.fill_value is not None and "_FillValue" not in found:
-            found["_FillValue"] = spec.fill_value
-        variables[spec.path or "data"] = Variable(values, spec.dims, found)
+        # What fills unwritten chunks (0 in HDF5 and Zarr) is a value like any other: only the attribute marks none.
+        variables[spec.path or "data"] = Variable(values, spec.dims, dict(spec.attrs))
     kept = [
         (path, dict(group.attrs))
         for path, group in groups.items()

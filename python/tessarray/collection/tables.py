@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tessarray._native import CollectionCore
-from tessarray.collection.decoding import Packing
+from tessarray.collection.decoding import Packing, packings
 from tessarray.collection.transaction import describe
 from tessarray.errors import MissingPackageError
 
@@ -109,7 +109,7 @@ class Facts:
         kinds, shapes, texts = found.kinds, found.shapes, found.attributes
         kind, shape, attributes, _ = (column.tolist() for column in found.columns())
         known = core.statistics(found)
-        packing = [Packing.of(text, kinds) for text in texts]
+        packing = packings(found)
         self.dtype = [str(kinds[number][0]) for number in kind]
         self.shape = [list(shapes[number]) for number in shape]
         self.dims = [

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tessarray import _native
 from tessarray.arrays import Array
+from tessarray.collection.decoding import missing_bytes
 from tessarray.collection.given import (
     TEXTS,
     Given,
@@ -28,7 +29,7 @@ from tessarray.transactions import Transaction
 
 __all__ = ["CollectionTransaction"]
 
-# Path, kind, attributes, values, the element that stands for no value, distinct texts.
+# Path, kind, attributes, values, elements that stand for no value, distinct texts.
 Prepared = tuple[str, _native.KindCore, Any, Any, bytes | None, list[str] | None]
 
 
@@ -90,7 +91,9 @@ class CollectionTransaction:
             kind = self._kinds.of(
                 path, values.shape, dtype, variable.dims, fill, variable.chunks, variable.compressors
             )
-            missing = fill.astype(values.dtype).tobytes() if isinstance(fill, np.generic) else None
+            missing = missing_bytes(attributes or {}, values.dtype)
+            if missing is None and isinstance(fill, np.generic):
+                missing = fill.astype(values.dtype).tobytes()
             variables.append((path, kind, attributes, values, missing, texts_of(values, dtype)))
         return variables
 
@@ -212,6 +215,8 @@ def describe(transaction: Transaction, array: Array, session: Session | None) ->
         texts = texts_of(np.asarray(array[...]), array.dtype)
         if texts is None:
             return False
+    elif array.dtype.kind in "iuf":
+        missing = missing_bytes(dict(array.attrs), array.dtype)
     elif "_FillValue" in array.attrs:
         missing = np.asarray(decode_fill(array.attrs["_FillValue"], array.dtype), array.dtype).tobytes()
     return _native.describe_array(transaction._core, array.path, missing, texts, session)
