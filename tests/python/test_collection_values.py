@@ -68,7 +68,7 @@ class TestMeaning:
         with fleet.transaction() as tx:
             tx.add("a", {"v": ("z", np.array([2**53 + 1, -1]), {"_FillValue": np.int64(-1)})})
             tx.add("b", {"v": ("z", np.array([5, 2**62]), {"_FillValue": np.int64(2**62)})})
-        with pytest.raises(InvalidArgumentError, match="9007199254740993.*decode=False"):
+        with pytest.raises(InvalidArgumentError, match=r"9007199254740993.*decode=False"):
             fleet.read("v")
         assert fleet.read("v", decode=False).tolist() == [[2**53 + 1, -1], [5, 2**62]]
         np.testing.assert_array_equal(fleet.read("v", "b"), [[5, np.nan]])

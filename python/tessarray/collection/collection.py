@@ -204,10 +204,14 @@ class Collection:
     def where(self, condition: str) -> list[str]:
         """Names of the datasets for which a condition holds, by attributes and statistics: no values are read.
 
-        `"TEMP.max > 30 and PLATFORM_NUMBER == '13857'"`: attributes of datasets by name, statistics as `variable.min`,
-        `.max`, `.sum`, `.mean`, `.count`, `.nulls`, `.size`; comparisons, `and`, `or`, `not`, `in`, `+ - * /`, `is`
-        `None`. A name that holds other characters than letters, digits and `_` goes into backquotes:
-        `` `wind/u`.max > 3 ``. A comparison with what a dataset has not is false.
+        `"TEMP.max > 30 and PLATFORM_NUMBER == '13857'"`: attributes of datasets by name, variables that have one value
+        in each dataset likewise, statistics as `variable.min`, `.max`, `.sum`, `.mean`, `.count`, `.nulls`, `.size`;
+        comparisons, `and`, `or`, `not`, `in`, `+ - * /`, `is None`. A name that holds other characters than letters,
+        digits and `_` goes into backquotes: `` `wind/u`.max > 3 ``. Times are compared with dates:
+        `"JULD.max > '2015-01-31'"`, for variables of CF units (`days since 1950-01-01`) and of NumPy's times.
+
+        A comparison with what a dataset has not is false. What cannot be answered is an `InvalidArgumentError` that
+        says why: a variable of several values, a number against a text, values of which nothing is known.
         """
         from tessarray.collection.where import where
 

@@ -124,6 +124,12 @@ class Facts:
         self.min = [one[0] for one in ends]
         self.max = [one[1] for one in ends]
         self.sum = [one[2] for one in ends]
+        # Numbers of integers and times that no double holds, where nothing is packed.
+        self.exact = [
+            (one[2], one[3]) if one is not None and packing[number] is None else end[:2]
+            for one, number, end in zip(known, attributes, ends, strict=True)
+        ]
+        self.kinds = [kinds[number][0].kind for number in kind]
 
 
 def _ends(known: Any, packing: Packing | None) -> tuple[float | None, float | None, float | None]:
