@@ -85,6 +85,70 @@ class TestMeaning:
         assert Facts(fleet._core(), fleet._core().find("v")).min == [0, 0, 0]
 
 
+class TestDimensions:
+    """A dimension has one length in a group, whatever a dataset is made of: else xarray could not show it."""
+
+    CONFLICT = r"variable 'P': dimension 'z' has length 4, and 3 in 'T'"
+
+    def test_two_lengths_are_refused_when_they_are_added(self, tmp_path: Path) -> None:
+        fleet = tessarray.create_collection(tessarray.MemoryStore())
+        with fleet.transaction() as tx:
+            with pytest.raises(InvalidArgumentError, match=self.CONFLICT):
+                tx.add("n", {"T": ("z", np.zeros(3)), "P": ("z", np.zeros(4))})
+            with pytest.raises(InvalidArgumentError, match="'square': dimension 'z' has length 2, and 3"):
+                tx.add("n", {"square": (("z", "z"), np.zeros((3, 2)))})
+            with pytest.raises(
+                InvalidArgumentError, match="'g/P': dimension 'z' has length 4, and 3 in 'g/T'"
+            ):
+                tx.add("n", {"g/T": ("z", np.zeros(3)), "g/P": ("z", np.zeros(4))})
+            assert "n" not in tx
+            # Each group has dimensions of its own; what has no names has none.
+            tx.add("n", {"T": ("z", np.zeros(3)), "g/T": ("z", np.zeros(4)), "U": np.zeros(5)})
+        assert fleet["n"].to_xarray()["T"].shape == (3,)
+        assert fleet["n"].to_xarray("g")["T"].shape == (4,)
+
+    def test_files_with_two_lengths_are_refused_or_skipped(self, tmp_path: Path) -> None:
+        group = tessarray.create_group(tmp_path / "m/a.zarr")
+        group.create_array("T", data=np.zeros(3), dimension_names=["z"])
+        group.create_array("P", data=np.zeros(4), dimension_names=["z"])
+        with pytest.raises(InvalidArgumentError, match="dimension 'z' has length"):
+            tessarray.build_collection(tmp_path / "m", tmp_path / "x.pack")
+        np.savez(tmp_path / "m/b.npz", v=np.zeros(2))
+        report = tessarray.build_collection(tmp_path / "m", tmp_path / "x.pack", on_error="skip")
+        assert report.added == ("b",)
+        assert "dimension 'z'" in report.skipped[0][1]
+
+    @given(st.lists(st.tuples(st.sampled_from(["", "g/", "h/"]), st.integers(1, 2)), min_size=1, max_size=5))
+    @settings(max_examples=40, deadline=None)
+    def test_what_is_taken_can_be_shown(self, made: list[tuple[str, int]]) -> None:
+        fleet = tessarray.create_collection(tessarray.MemoryStore())
+        dataset = {f"{group}v{i}": ("z", np.zeros(length)) for i, (group, length) in enumerate(made)}
+        groups = {group: {length for one, length in made if one == group} for group, _ in made}
+        with fleet.transaction() as tx:
+            if any(len(lengths) > 1 for lengths in groups.values()):
+                with pytest.raises(InvalidArgumentError, match="dimension 'z'"):
+                    tx.add("a", dataset)
+                return
+            tx.add("a", dataset)
+        for group, lengths in groups.items():
+            assert set(fleet["a"].to_xarray(group.strip("/")).sizes.values()) == lengths
+
+    def test_masked_elements_are_missing(self) -> None:
+        fleet = tessarray.create_collection(tessarray.MemoryStore())
+        mask = [False, True]
+        with fleet.transaction() as tx:
+            tx.add(
+                "a", {"f": np.ma.array([1.0, 5.0], mask=mask), "t": np.ma.array([1, 2], "M8[s]", mask=mask)}
+            )
+            tx.add("b", {"i": ("z", np.ma.array([1, 5], mask=mask), {"_FillValue": -9})})
+            with pytest.raises(InvalidArgumentError, match="'i': masked elements of int64 need a _FillValue"):
+                tx.add("c", {"i": np.ma.array([1, 5], mask=mask)})
+        np.testing.assert_array_equal(fleet.read("f", "a"), [[1, np.nan]])
+        assert np.isnat(fleet.read("t", "a")[0, 1])
+        np.testing.assert_array_equal(fleet.read("i", "b"), [[1, np.nan]])
+        assert fleet["b"]["i"][...].tolist() == [1, -9]
+
+
 class TestCommands:
     def test_read_and_stats_say_the_same(self, tmp_path: Path, run: Callable[..., Any]) -> None:
         pack = tmp_path / "x.pack"

@@ -15,9 +15,11 @@ from tessarray.collection.decoding import missing_bytes
 from tessarray.collection.given import (
     TEXTS,
     Given,
+    Lengths,
     dataset_of,
     stored_attributes,
     texts_of,
+    unmasked,
     values_of,
 )
 from tessarray.collection.kinds import Kinds
@@ -74,7 +76,10 @@ class CollectionTransaction:
         attrs: of the dataset, added to those that it has. Values are taken as stored ones: with a `scale_factor`
         among the attributes, they are packed. They are encoded when this returns, so that they may change after it.
 
-        Raises `ExistsError` where the name is taken.
+        Masked elements are stored as the `_FillValue`, or NaN.
+
+        Raises `ExistsError` where the name is taken, `InvalidArgumentError` where a dimension has two lengths in one
+        group.
         """
         self.add_given(name, dataset_of(dataset, attrs))
 
@@ -85,8 +90,11 @@ class CollectionTransaction:
     def prepare(self, given: Given) -> list[Prepared]:
         """Variables as the engine takes them: what cannot be stored fails here, before anything is changed."""
         variables = []
-        for path, variable in given.variables.items():
+        lengths = Lengths()
+        for path, whole in given.variables.items():
+            variable = unmasked(path, whole)
             values, dtype = values_of(path, variable)
+            lengths.add(path, variable.dims, values.shape)
             attributes, fill = stored_attributes(variable, dtype)
             kind = self._kinds.of(
                 path, values.shape, dtype, variable.dims, fill, variable.chunks, variable.compressors
