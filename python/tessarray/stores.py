@@ -18,6 +18,7 @@ Every function that takes a store takes any of
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -102,11 +103,18 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
         raise InvalidArgumentError(f"storage_options: {error}") from None
 
 
+# An address that has gone through `pathlib`, which makes one slash of two.
+COLLAPSED = re.compile(r"(file|memory|s3|gs|gcs|az|abfs|abfss|https?|ftp|hf):/(?!/)")
+
+
 def local_path(address: str) -> str:
     """The path that a text means: of a file address (`file:///data/x.zarr`), or with `~` for the home folder.
 
     Raises `InvalidArgumentError` for addresses of other kinds, which are no paths.
     """
+    joined = COLLAPSED.match(address)
+    if joined and not os.path.exists(address):  # noqa: PTH110 - a folder may be named like that
+        address = f"{joined[1]}://{'/' if joined[1] == 'file' else ''}{address[joined.end() :]}"
     scheme, separator, _ = address.partition("://")
     if not separator:
         return os.path.expanduser(address)  # noqa: PTH111 - keeps the text as it is
@@ -201,6 +209,8 @@ def require_existing(store: StoreLike, mode: str) -> None:
     """For reading: a local path with nothing at it is reported as such."""
     if mode in ("r", "r+") and isinstance(store, str | os.PathLike):
         path = os.fspath(store)
+        if not path.startswith("memory://"):
+            path = local_path(path)
         if "://" not in path and not Path(path).exists() and pack_of(path) is None:
             raise NotFoundError(f"{path}: nothing there", path=path)
 

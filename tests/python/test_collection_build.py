@@ -147,7 +147,7 @@ class TestBuild:
         with h5py.File(folder / "five.h5", "w") as file:
             file["v"] = np.arange(3)
             file["g/w"] = [1.5]
-        store = tessarray.open_group(folder / "six.zarr")
+        store = tessarray.create_group(folder / "six.zarr")
         store["v"] = np.arange(4)
         report = tessarray.build_collection(folder, tmp_path / "x.pack", workers=3)
         fleet = tessarray.open_collection(tmp_path / "x.pack")
