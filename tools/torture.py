@@ -33,7 +33,11 @@ LANES = {
     "kills and processes": [*PYTEST, "tests/python/test_pack_crash.py"],
     "writers, repairs and expiries": [*PYTEST, "tests/python/test_concurrency.py"],
     "conversions that went on": [*PYTEST, "tests/python/test_convert_resumed.py"],
-    "flipped bits of chunks and zips": [*PYTEST, "tests/python/test_checksum.py", "tests/python/test_zip_names.py"],
+    "flipped bits of chunks and zips": [
+        *PYTEST,
+        "tests/python/test_checksum.py",
+        "tests/python/test_zip_names.py",
+    ],
 }
 
 

@@ -7,11 +7,15 @@
 | `a` | open | create |
 | `w` | replace | create |
 | `w-` | `ExistsError` | create |
+
+Without a mode nothing is created by a mistyped path: `open` and `open_group` are `r+` then (`r` for a store that
+refuses changes), unless they are told what to create. In this they differ from zarr-python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from tessarray import _native
@@ -46,6 +50,24 @@ def _found(store: Store, path: str, mode: str, kind: str | None, session: Sessio
         if mode == "a" and not store.read_only:
             return None
         raise
+
+
+def _unless_told(store: StoreLike, told: bool) -> Mode:
+    """The mode of a caller who gives none."""
+    if isinstance(store, Store) and store.read_only:
+        return "r"
+    return "a" if told else "r+"
+
+
+@contextmanager
+def _with_hint(hint: bool, what: str) -> Iterator[None]:
+    """Says how to create what is not there, to a caller who gave no mode."""
+    try:
+        yield
+    except NotFoundError as error:
+        if not hint:
+            raise
+        raise NotFoundError(f"{error}; to create it: {what}, or mode='a'", path=error.path) from None
 
 
 def open_array(
@@ -98,7 +120,7 @@ def open_group(
     store: StoreLike,
     *,
     path: str | None = None,
-    mode: Mode = "a",
+    mode: Mode | None = None,
     zarr_format: Literal[2, 3] | None = None,
     use_consolidated: bool | None = None,
     attributes: Mapping[str, Any] | None = None,
@@ -113,14 +135,19 @@ def open_group(
     round trip over a network; `True` is an error where there are none; `False` looks at each member.
     verify, config: for the arrays below, as in `open_array`.
 
+    `mode` is `r+` where left out: nothing is created. If `attributes` or a `zarr_format` are given, it is `a`.
+
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
     >>> tessarray.open_group(store, attributes={"n": 1}).attrs["n"]
     1
     """
-    opened = _open_store(store, mode, storage_options)
+    hint = mode is None
+    mode = mode or _unless_told(store, attributes is not None or zarr_format is not None)
     at = (path or "").strip("/")
-    node = _found(opened, at, mode, "group", session)
+    with _with_hint(hint, "create_group"):
+        opened = _open_store(store, mode, storage_options)
+        node = _found(opened, at, mode, "group", session)
     if node is not None:
         return consolidated(Group(configure(node, verify, config), opened), use_consolidated)
     if use_consolidated:
@@ -170,9 +197,9 @@ def open(
 ) -> Array | Group:
     """Open whatever is at a path, array or group.
 
-    `mode` is `a` where left out, or `r` for a store that refuses changes. Where it creates something, that is an
-    array if a `shape` or `data` is among the `arguments`, else a group. `use_consolidated` is of groups; see
-    `open_group`. verify, config: as in `open_array`.
+    `mode` is `r+` where left out, or `r` for a store that refuses changes: nothing is created by a mistyped path. With
+    a `shape` or `data` among the `arguments` it is `a`. Where something is created, that is an array with these, else
+    a group. `use_consolidated` is of groups; see `open_group`. verify, config: as in `open_array`.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -180,17 +207,19 @@ def open(
     >>> tessarray.open(store).shape
     (3,)
     """
-    if mode is None:
-        mode = "r" if isinstance(store, Store) and store.read_only else "a"
-    opened = _open_store(store, mode, storage_options)
+    hint = mode is None
+    told = arguments.get("shape") is not None or arguments.get("data") is not None
+    mode = mode or _unless_told(store, told)
     at = (path or "").strip("/")
-    node = _found(opened, at, mode, None, session)
+    with _with_hint(hint, "create_array, create_group"):
+        opened = _open_store(store, mode, storage_options)
+        node = _found(opened, at, mode, None, session)
     if node is not None:
         configured = configure(node, verify, config, arguments.get("write_empty_chunks"))
         found = node_of(configured, opened)
         return consolidated(found, use_consolidated) if isinstance(found, Group) else found
     arguments |= {"verify": verify, "config": config}
-    if arguments.get("shape") is not None or arguments.get("data") is not None:
+    if told:
         return open_array(opened, path=at, mode="a" if mode == "a" else mode, session=session, **arguments)
     arguments["use_consolidated"] = use_consolidated
     return open_group(opened, path=at, mode=mode, session=session, **arguments)

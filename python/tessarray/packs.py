@@ -49,7 +49,7 @@ from tessarray.pack_reports import (
     version_of,
 )
 from tessarray.sessions import Session
-from tessarray.stores import StoreLike, local_pack, store_of
+from tessarray.stores import StoreLike, local_pack, local_path, store_of
 from tessarray.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -124,9 +124,10 @@ class Pack:
     ) -> Pack:
         hints: Store | None = None
         address: str | None = None
-        if isinstance(given, str | os.PathLike) and "://" not in os.fspath(given):
-            store: Store = LocalStore(os.fspath(given), durable=durable)
-            hints = LocalStore(os.fspath(given))
+        if isinstance(given, str | os.PathLike) and not os.fspath(given).startswith("memory://"):
+            path = local_path(os.fspath(given))
+            store: Store = LocalStore(path, durable=durable)
+            hints = LocalStore(path)
             address = str(hints.root)
         else:
             store = store_of(given)

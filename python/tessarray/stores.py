@@ -18,6 +18,7 @@ Every function that takes a store takes any of
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -86,16 +87,9 @@ def _guard(store: Store, mode: str) -> Store:
 
 
 def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
-    scheme, separator, _ = path.partition("://")
-    if separator:
-        if scheme == "memory":
-            return MemoryStore()
-        if scheme != "file":
-            raise InvalidArgumentError(
-                f"{path}: {scheme}:// is not supported yet: pass an fsspec mapper, as in "
-                f"fsspec.get_mapper({path!r}); native cloud stores come later"
-            )
-        path = unquote(urlsplit(path).path)
+    if path.startswith("memory://"):
+        return MemoryStore()
+    path = local_path(path)
     if path.endswith(".zip") and not Path(path).is_dir():
         if options:
             raise InvalidArgumentError(f"storage_options: a zip takes none, found {sorted(options)}")
@@ -107,6 +101,29 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
         return LocalStore(path, read_only=mode == "r", **options)
     except TypeError as error:
         raise InvalidArgumentError(f"storage_options: {error}") from None
+
+
+# An address that has gone through `pathlib`, which makes one slash of two.
+COLLAPSED = re.compile(r"(file|memory|s3|gs|gcs|az|abfs|abfss|https?|ftp|hf):/(?!/)")
+
+
+def local_path(address: str) -> str:
+    """The path that a text means: of a file address (`file:///data/x.zarr`), or with `~` for the home folder.
+
+    Raises `InvalidArgumentError` for addresses of other kinds, which are no paths.
+    """
+    joined = COLLAPSED.match(address)
+    if joined and not os.path.exists(address):  # noqa: PTH110 - a folder may be named like that
+        address = f"{joined[1]}://{'/' if joined[1] == 'file' else ''}{address[joined.end() :]}"
+    scheme, separator, _ = address.partition("://")
+    if not separator:
+        return os.path.expanduser(address)  # noqa: PTH111 - keeps the text as it is
+    if scheme == "file":
+        return unquote(urlsplit(address).path)
+    raise InvalidArgumentError(
+        f"{address}: {scheme}:// is not supported yet: in Python pass an fsspec mapper, as in "
+        f"fsspec.get_mapper({address!r}); native cloud stores come later"
+    )
 
 
 # The file that makes a folder a pack.
@@ -192,6 +209,8 @@ def require_existing(store: StoreLike, mode: str) -> None:
     """For reading: a local path with nothing at it is reported as such."""
     if mode in ("r", "r+") and isinstance(store, str | os.PathLike):
         path = os.fspath(store)
+        if not path.startswith("memory://"):
+            path = local_path(path)
         if "://" not in path and not Path(path).exists() and pack_of(path) is None:
             raise NotFoundError(f"{path}: nothing there", path=path)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import zarr
 
 import tessarray
+from tessarray.errors import InvalidArgumentError, NotFoundError
 
 
 def in_dict(tmp_path):
@@ -108,3 +112,39 @@ def test_threads_can_be_set_by_the_session_and_by_the_environment():
     assert tessarray.Session(threads=3).threads == 3
     code = "answer(threads=tessarray.Session().threads)"
     assert in_new_process(code, TESSARRAY_THREADS="5")["threads"] == 5
+
+
+@pytest.mark.parametrize("store", [{}, "typo.zarr", "typo.zip", "~/typo.zarr", "typo.zarr/inner"], ids=str)
+def test_opening_creates_nothing_unless_told(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for opened in (tessarray.open, tessarray.open_group):
+        with pytest.raises(NotFoundError, match=r"to create it: .*create_group, or mode='a'"):
+            opened(store)
+    assert store == {} or not list(tmp_path.iterdir())
+    group = tessarray.create_group(tmp_path / "x.zarr")
+    with pytest.raises(NotFoundError, match='no array or group at "typo"'):
+        tessarray.open(group.store, path="typo")
+    assert "typo" not in group
+    assert tessarray.open({}, shape=3, dtype="i4").shape == (3,)
+    assert tessarray.open_group({}, attributes={"n": 1}).attrs["n"] == 1
+    assert isinstance(tessarray.open({}, mode="a"), tessarray.Group)
+
+
+def test_home_folders_and_file_addresses_are_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    tessarray.create_array("~/a.zarr", shape=3, dtype="i4")
+    tessarray.create_pack("~/p.pack")
+    tessarray.create_collection((tmp_path / "c d.pack").as_uri())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zarr", "c d.pack", "p.pack"]
+    for address in ("~/a.zarr", (tmp_path / "a.zarr").as_uri()):
+        assert tessarray.open(address).shape == (3,)
+    assert tessarray.open_pack((tmp_path / "p.pack").as_uri()).path == str(tmp_path / "p.pack")
+    assert len(tessarray.open_collection("~/c d.pack")) == 0
+    for address in ("s3://bucket/x", "https://host/x.pack", Path("s3://bucket/x")):
+        for opened in (tessarray.open, tessarray.open_pack, tessarray.create_pack, tessarray.open_collection):
+            with pytest.raises(InvalidArgumentError, match=r"not supported yet: .*fsspec.get_mapper"):
+                opened(address)

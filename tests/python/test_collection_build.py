@@ -147,7 +147,7 @@ class TestBuild:
         with h5py.File(folder / "five.h5", "w") as file:
             file["v"] = np.arange(3)
             file["g/w"] = [1.5]
-        store = tessarray.open_group(folder / "six.zarr")
+        store = tessarray.create_group(folder / "six.zarr")
         store["v"] = np.arange(4)
         report = tessarray.build_collection(folder, tmp_path / "x.pack", workers=3)
         fleet = tessarray.open_collection(tmp_path / "x.pack")
@@ -175,7 +175,9 @@ class TestBuild:
         for place in ("a/cast.nc", "b/cast.nc", "b/other.nc"):
             write_cast(tmp_path / "data" / place, 0)
         report = tessarray.build_collection(tmp_path / "data", tmp_path / "x.pack")
-        assert report.added == ("a-cast", "b-cast", "other")
+        assert report.added == ("a-cast", "b-cast", "b-other")
+        stems = tessarray.build_collection(tmp_path / "data/b", tmp_path / "s.pack", names="stem")
+        assert stems.added == ("cast", "other")
         named = tessarray.build_collection(
             [tmp_path / "data"], tmp_path / "y.pack", name=lambda path: f"{path.parent.name}_{path.stem}"
         )
@@ -296,13 +298,15 @@ class TestArgo:
     def test_all_files_are_equal(self, shared_data: Path, tmp_path: Path) -> None:
         with tarfile.open(shared_data / "argo-profiles.tar.xz") as archive:
             archive.extractall(tmp_path / "argo", filter="data")
-        report = tessarray.build_collection(f"{tmp_path}/argo/**/*.nc", tmp_path / "x.pack", on_error="skip")
+        report = tessarray.build_collection(
+            f"{tmp_path}/argo/**/*.nc", tmp_path / "x.pack", on_error="skip", names="stem"
+        )
         fleet = tessarray.open_collection(tmp_path / "x.pack")
         assert len(fleet) + len(report.skipped) == 1021
         paths = {path.stem: path for path in (tmp_path / "argo").rglob("*.nc")}
         names = fleet.names[::23]
         for variable in ("TEMP", "PRES", "PSAL"):
-            found = fleet.read(variable, missing="skip")
+            found = fleet.read(variable, missing="skip", decode=False)
             for name in names:
                 with netcdf.Dataset(paths[name]) as source:
                     if variable in source.variables:

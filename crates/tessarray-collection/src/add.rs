@@ -26,7 +26,7 @@ pub struct NewVariable<'a> {
     pub values: InputView<'a>,
     /// The same, where they lie in C order one after the other.
     pub bytes: Option<&'a [u8]>,
-    /// One element that stands for no value.
+    /// Elements that stand for no value, one after the other.
     pub missing: Option<Vec<u8>>,
     /// Of texts: the distinct ones, if they are to be remembered.
     pub texts: Option<Vec<String>>,

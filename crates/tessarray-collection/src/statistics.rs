@@ -17,7 +17,7 @@ pub enum Number {
 
 /// Minimum, maximum, sum and counts of the values of an array.
 ///
-/// *Null* are NaN, not-a-time, and what equals the missing value, if there is one. They count as nothing else: a NaN is
+/// *Null* are NaN, not-a-time, and what equals one of the missing values. They count as nothing else: a NaN is
 /// never a minimum. Infinite values are values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
@@ -36,7 +36,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Of C-ordered elements in the machine's byte order. `missing` is one element that stands for no value. `None` for
+    /// Of C-ordered elements in the machine's byte order. `missing` are elements that stand for no value. `None` for
     /// types without an order: complex numbers, texts, structures.
     pub fn of(data_type: &DataType, bytes: &[u8], missing: Option<&[u8]>) -> Option<Self> {
         macro_rules! integers {
@@ -196,10 +196,12 @@ fn scan<T: Element, const N: usize>(
     load: impl Fn([u8; N]) -> T,
     is_null: impl Fn(&T) -> bool,
 ) -> Scan<T> {
-    let missing: Option<T> = missing.and_then(|missing| missing.first_chunk::<N>()).map(|one| load(*one));
-    match missing {
-        None => blocks(bytes, load, |value| is_null(&value)),
-        Some(missing) => blocks(bytes, load, |value| is_null(&value) || value == missing),
+    let missing: Vec<T> =
+        missing.unwrap_or_default().as_chunks::<N>().0.iter().map(|one| load(*one)).collect();
+    match *missing.as_slice() {
+        [] => blocks(bytes, load, |value| is_null(&value)),
+        [missing] => blocks(bytes, load, |value| is_null(&value) || value == missing),
+        _ => blocks(bytes, load, |value| is_null(&value) || missing.contains(&value)),
     }
 }
 
@@ -285,6 +287,8 @@ mod tests {
         assert_eq!((found.count, found.nulls), (2, 3));
         assert_eq!((found.min, found.max), (Some(Number::Float(-1.0)), Some(Number::Float(3.5))));
         assert_eq!(found.sum, Some(2.5));
+        let found = Statistics::of(&DataType::Float32, &data, Some(&bytes(&[99.0, -1.0]))).unwrap();
+        assert_eq!((found.count, found.nulls, found.max), (1, 4, Some(Number::Float(3.5))));
         let none = Statistics::of(&DataType::Float32, &bytes(&[f32::NAN]), None).unwrap();
         assert_eq!((none.min, none.max, none.nulls, none.sum), (None, None, 1, Some(0.0)));
         assert_eq!(Statistics::of(&DataType::Complex64, &[0; 8], None), None);

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tessarray.conversion.errors import SourceNotFoundError
-from tessarray.stores import pack_of
+from tessarray.stores import local_path, pack_of
 
 ROOT_MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
@@ -17,12 +17,13 @@ def split(address: str) -> tuple[str, str]:
     A part that exists on disk is never cut at a colon, so `C:\\data\\cube.zarr:t2m` works. Raises
     `SourceNotFoundError` if no store is found on the way.
     """
-    given = Path(address).expanduser()
+    address = local_path(address)
+    given = Path(address)
     if given.exists():
         return _climb(given)
     head, colon, inner = address.rpartition(":")
-    if colon and Path(head).expanduser().exists():
-        store, above = _climb(Path(head).expanduser())
+    if colon and Path(head).exists():
+        store, above = _climb(Path(head))
         return store, "/".join(part for part in (above, inner.strip("/")) if part)
     pack = pack_of(given)
     if pack is not None:

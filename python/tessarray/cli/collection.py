@@ -63,6 +63,10 @@ def build(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a collection that is there.")
     ] = False,
+    names: Annotated[
+        str | None, typer.Option(help="Of datasets: path (folders and stem, as 2024-01-cast) or stem.")
+    ] = None,
+    root: Annotated[str | None, typer.Option(help="The folder that names begin at.")] = None,
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
@@ -74,6 +78,8 @@ def build(
         raise InvalidArgumentError("build: expected sources and the collection, found one path")
     if on_error not in ("raise", "skip"):
         raise InvalidArgumentError(f"--on-error: expected raise or skip, found {on_error!r}")
+    if names not in (None, "path", "stem"):
+        raise InvalidArgumentError(f"--names: expected path or stem, found {names!r}")
     with of_packs.bar("build", not no_progress) as progress:
         report = build_collection(
             sources[:-1],
@@ -86,6 +92,8 @@ def build(
             compressors=None if codec == "none" else codec,
             incremental=incremental,
             overwrite=overwrite,
+            names="stem" if names == "stem" else None if names is None else "path",
+            root=root,
             progress=progress,
         )
     if as_json:
@@ -99,6 +107,7 @@ def build(
     console().print(
         f"{report.collection} version {report.version}: {counts}; {format_size(report.bytes)} in {report.seconds:.1f} s"
     )
+    _list("moved, and known by their content", list(report.moved))
     _list("skipped", [f"{path}: {reason}" for path, reason in report.skipped])
     _list("gone, and kept in the collection", list(report.removed))
     _list("warnings", list(report.warnings))
@@ -204,7 +213,9 @@ def read(
     name: Names = None,
     where: Where = None,
     missing: Annotated[str, typer.Option(help="Of datasets without it: error, skip or fill.")] = "skip",
-    decode: Annotated[bool, typer.Option("--decode", help="Unpack, and put NaN for fill values.")] = False,
+    decode: Annotated[
+        bool, typer.Option("--decode/--raw", help="Unpack, and put NaN for fill values; or as stored.")
+    ] = True,
     out: Annotated[
         Path | None, typer.Option(help="Write values, names and shapes to this .npz file.")
     ] = None,
@@ -224,11 +235,13 @@ def add(
     pack: PackPath,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, as convert reads them.")],
 ) -> None:
-    opened = _open(pack)
-    with opened.transaction(f"add {len(files)} files") as tx:
-        for file in files:
-            tx.add(file.stem, file)
-    console().print(f"version {opened.version}: {len(files)} added")
+    from tessarray.collection import build_collection
+
+    _open(pack)
+    report = build_collection(files, pack, names="stem", incremental=True)
+    changed = f", {len(report.changed)} changed" if report.changed else ""
+    same = f", {report.unchanged} there already" if report.unchanged else ""
+    console().print(f"version {report.version}: {len(report.added)} added{changed}{same}")
 
 
 @app.command(help=texts.REMOVE)

@@ -40,7 +40,11 @@ def run(
     if out is not None:
         with out.open("wb") as file:
             np.savez(file, values=flat, names=np.array(held), shapes=shapes)
-    facts = {"datasets": len(held), "ragged": isinstance(read, RaggedArray)} | summary(flat)
+    facts = {"datasets": len(held), "ragged": isinstance(read, RaggedArray), "decoded": decode} | summary(
+        flat
+    )
+    if not decode:
+        facts["fill values"] = _missing(collection, variable, found.names, index)
     if as_json:
         if values:
             facts["values"] = dict(zip(held, (part.tolist() for part in read), strict=True))
@@ -48,10 +52,22 @@ def run(
         return
     for name, value in facts.items():
         console().print(f"[bold]{name:<8}[/] {value}")
+    if facts.get("fill values"):
+        console().print("fill values are among the values above; without --raw they are NaN")
     if values:
         with np.printoptions(threshold=1000, linewidth=110):
             for name, part in zip(held, read, strict=True):
                 console().print(f"{name}: {part}", markup=False)
+
+
+def _missing(collection: Collection, variable: str, names: list[str], index: Any) -> int:
+    """How many of the values stand for none, though they are numbers as stored."""
+    counts = []
+    for decode in (True, False):
+        read = collection.read(variable, names, index, decode=decode)
+        flat = read.values if isinstance(read, RaggedArray) else read
+        counts.append(int(np.isnan(flat).sum()) if flat.dtype.kind == "f" else 0)
+    return counts[0] - counts[1]
 
 
 def statistics(collection: Collection, variables: list[str] | None, each: bool) -> list[dict[str, Any]]:

@@ -14,13 +14,15 @@ History and care are those of any pack: tessarray pack --help.
 BUILD = """Make a collection of files, or add to one. Each file becomes a dataset.
 
 netCDF-3 and netCDF-4, HDF5, Zarr, and what else convert reads. Files may differ in variables, shapes and types. A build
-that was interrupted goes on with --incremental.
+that was interrupted goes on with --incremental. A dataset is named by its file's path below the folder or pattern that
+is given: data/01/cast.nc is 01-cast.
 
 \b
 Examples:
   tessarray collection build 'data/**/*.nc' fleet.pack --on-error skip
   tessarray collection build data/ fleet.pack --include TEMP --include PRES --codec zstd:3
   tessarray collection build 'data/**/*.nc' fleet.pack --incremental
+  tessarray collection build data/2024-01/ fleet.pack --incremental --root data
 """
 
 LS = """List the datasets.
@@ -55,14 +57,16 @@ Examples:
 
 READ = """Read a variable of many datasets: summarise it, print it, or write it to a .npz file.
 
+Packed values are unpacked, and fill values are NaN, unless --raw asks for the stored ones.
+
 \b
 Examples:
   tessarray collection read fleet.pack TEMP
   tessarray collection read fleet.pack TEMP '[0, :10]' --name D2901746_211 --values
-  tessarray collection read fleet.pack TEMP --where 'TEMP.max > 30' --decode --out temp.npz
+  tessarray collection read fleet.pack TEMP --where 'TEMP.max > 30' --out temp.npz
 """
 
-ADD = """Add files to a collection, each as a dataset.
+ADD = """Add files to a collection, each as a dataset of the file's name. What is there already is not added again.
 
 \b
 Example:

@@ -11,13 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tessarray.collection.collection import Collection, create_collection, open_collection
-from tessarray.collection.files import Patterns, Read, named_files
+from tessarray.collection.choosing import Chosen, may_hold_data
+from tessarray.collection.collection import Collection
+from tessarray.collection.destination import Destination
+from tessarray.collection.files import Patterns, Read
+from tessarray.collection.naming import (
+    Names,
+    Naming,
+    SourceFile,
+    clash,
+    doubled,
+    refuse_taken,
+    source_files,
+)
 from tessarray.collection.readers import Readers
 from tessarray.collection.transaction import CollectionTransaction
-from tessarray.conversion import ConversionError
+from tessarray.conversion import ConversionError, FormatError
 from tessarray.errors import ExistsError, InvalidArgumentError, NotFoundError, TessarrayError
-from tessarray.stores import pack_of
 
 __all__ = ["BuildReport", "build_collection"]
 
@@ -35,7 +45,8 @@ class BuildReport:
     """What a build did. Bytes are of raw values.
 
     skipped: paths of files that could not be taken, each with the reason. removed: datasets whose files are not there
-    any more; they stay in the collection.
+    any more; they stay in the collection. moved: datasets whose file was found at another path with equal content;
+    they keep their names.
     """
 
     collection: str
@@ -48,6 +59,7 @@ class BuildReport:
     warnings: tuple[str, ...]
     bytes: int
     seconds: float
+    moved: tuple[str, ...] = ()
 
 
 def build_collection(
@@ -63,6 +75,8 @@ def build_collection(
     incremental: bool = False,
     overwrite: bool = False,
     name: Callable[[Path], str] | None = None,
+    names: Names | None = None,
+    root: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> BuildReport:
     """Make a collection of files, or add to one.
@@ -71,53 +85,38 @@ def build_collection(
     one dataset), and what else `convert` reads; other folders stand for the files in them. They may differ in
     variables, dimensions, shapes and dtypes. dest: a path at which nothing is, unless `incremental` (what is
     there goes on) or `overwrite` (a collection there is replaced).
-    on_error: of a file that cannot be read: `"raise"`, or `"skip"` it with a reason; it leaves nothing behind.
-    include, exclude: variables, by name or pattern. name: of a dataset; the name of the file without its ending, and
-    with its folders in front where several files have the same.
+    on_error: of a file that cannot be read: `"raise"`, or `"skip"` it with a reason; it leaves nothing behind. A file
+    of no data format (a README) that lies in a folder among others is skipped in any case.
+    include, exclude: variables, by name or pattern; it is an error if no file has any of those to include.
+    name: gives the name of a dataset for the path of a file. names: `"path"` (default) makes it of the folders and the
+    stem of the file below the folder that was given (or the part of a pattern before the first wildcard), as `01-data`
+    for `01/data.nc`; `"stem"` of its stem alone. root: the folder that names begin at instead. Names never depend on
+    the other files of a call; two files that would be one dataset are an `InvalidArgumentError`.
     incremental: takes files that are new or have changed (by size and time, then by hash), and reports those that are
-    gone. A build that was interrupted goes on like that: what it has committed stays.
+    gone. A file is known by its path, and replaces only the dataset that was made from the same path: where another
+    path would get the name of a dataset whose file is still there, that is an `ExistsError`. A file that has moved is
+    known by its content. A build that was interrupted goes on like that: what it has committed stays.
     workers: how many files are read at a time; one a core where left out. Many files are read by processes, since the
     libraries that read netCDF and HDF5 do one thing at a time. progress: is told files done and all.
 
-    Costs one read of each file. Memory: a few files for each worker.
+    If the first files fail, nothing is left at `dest`. Costs one read of each file. Memory: a few files for each
+    worker.
     """
     started = time.perf_counter()
     if on_error not in ("raise", "skip"):
         raise InvalidArgumentError(f"on_error: expected 'raise' or 'skip', found {on_error!r}")
-    files = named_files(sources, name)
+    place = Destination(dest, incremental, overwrite, chunks, compressors)
+    known = _known(place.collection) if place.collection is not None else {}
+    files = source_files(sources, Naming(name, names, root), known)
     if not files:
         raise NotFoundError("build: no file matches the sources")
-    collection = _destination(dest, incremental, overwrite, chunks, compressors)
-    known = _known(collection) if incremental else {}
-    builder = _Builder(collection, known, Patterns(include, exclude), on_error, len(files), progress)
-    builder.run(files, workers or os.cpu_count() or 1)
-    made = {str(path) for path in files.values()}
-    removed = tuple(dataset for dataset, source in known.items() if source["path"] not in made)
+    builder = _Builder(place, known, Patterns(include, exclude), on_error, names, files, progress)
+    builder.run(workers or os.cpu_count() or 1)
     return BuildReport(
-        os.fspath(dest), collection.version, tuple(builder.added), tuple(builder.changed), builder.unchanged, removed,
-        tuple(builder.skipped), tuple(builder.warnings), builder.nbytes, time.perf_counter() - started,
+        os.fspath(dest), place.there().version, tuple(builder.added), tuple(builder.changed), builder.unchanged,
+        tuple(builder.removed), tuple(builder.skipped), tuple(builder.warnings), builder.nbytes,
+        time.perf_counter() - started, tuple(builder.moved),
     )  # fmt: skip
-
-
-def _destination(
-    dest: str | os.PathLike[str], incremental: bool, overwrite: bool, chunks: Any, compressors: Any
-) -> Collection:
-    inside = pack_of(dest)
-    there = inside is not None and not inside[1]
-    if there and incremental:
-        return open_collection(dest, chunks=chunks, compressors=compressors)
-    if there and not overwrite:
-        raise ExistsError(
-            f"{dest}: there is a collection; incremental adds to it, overwrite replaces it",
-            path=os.fspath(dest),
-        )
-    if there:
-        import shutil
-
-        shutil.rmtree(dest)
-    elif Path(dest).exists() and (not Path(dest).is_dir() or any(Path(dest).iterdir())):
-        raise ExistsError(f"{dest}: something else is there", path=os.fspath(dest))
-    return create_collection(dest, chunks=chunks, compressors=compressors)
 
 
 def _known(collection: Collection) -> dict[str, dict[str, Any]]:
@@ -135,85 +134,139 @@ class _Builder:
     """Files on their way into transactions: read by threads, written in their order."""
 
     def __init__(
-        self, collection: Collection, known: dict[str, dict[str, Any]], patterns: Patterns, on_error: str, total: int,
-        progress: Callable[[int, int], None] | None,
+        self, place: Destination, known: dict[str, dict[str, Any]], patterns: Patterns, on_error: str,
+        names: Names | None, files: list[SourceFile], progress: Callable[[int, int], None] | None,
     ) -> None:  # fmt: skip
-        self._collection, self._known, self._patterns = collection, known, patterns
-        self._on_error, self._total, self._progress = on_error, total, progress
+        self._place, self._known, self._files = place, known, files
+        self._on_error, self._rule, self._progress = on_error, names, progress
+        self._names = set() if place.collection is None else set(place.collection.names)
+        refuse_taken(files, known, self._names)
+        here = {str(file.path) for file in files}
+        gone = [
+            label
+            for label, one in known.items()
+            if one["path"] not in here and not Path(one["path"]).exists()
+        ]
+        self._gone: dict[str, list[str]] = {}
+        for one in gone:
+            self._gone.setdefault(known[one]["sha256"], []).append(one)
+        self._chosen = Chosen(patterns, [] if place.collection is None else list(place.collection.variables))
+        self._patterns = patterns
         self.added: list[str] = []
         self.changed: list[str] = []
+        self.moved: list[str] = []
         self.skipped: list[tuple[str, str]] = []
-        self.warnings: list[str] = []
+        self.warnings: list[str] = doubled(known)
         self.unchanged = self.nbytes = self._done = 0
         self._lost = False
 
-    def run(self, files: dict[str, Path], workers: int) -> None:
-        names = set(self._collection.names)
-        with Readers(workers, len(files)) as readers:
-            read = self._ahead(readers, files, workers * AHEAD)
-            pending = next(read, None)
-            while pending is not None:
-                begun, held = time.monotonic(), 0
-                with self._collection.transaction("build") as tx:
-                    while pending is not None and held < COMMIT_BYTES:
-                        held += self._take(tx, *pending, names)
-                        pending = next(read, None)
-                        if time.monotonic() - begun > COMMIT_SECONDS:
-                            break
+    @property
+    def removed(self) -> list[str]:
+        """Datasets whose files are not there any more."""
+        return [name for name, source in self._known.items() if not Path(source["path"]).exists()]
 
-    def _ahead(
-        self, readers: Readers, files: dict[str, Path], depth: int
-    ) -> Iterator[tuple[str, Path, Future[Read]]]:
-        waiting: list[tuple[str, Path, Future[Read]]] = []
-        for name, path in files.items():
-            job = readers.read(path, self._known.get(name), self._patterns)
-            waiting.append((name, path, job))
+    def run(self, workers: int) -> None:
+        """Take all files."""
+        try:
+            with Readers(workers, len(self._files)) as readers:
+                self._take_all(self._ahead(readers, workers * AHEAD))
+        except KeyboardInterrupt:
+            if self._place.committed:
+                raise KeyboardInterrupt("what is committed stays, and --incremental goes on") from None
+            raise
+        finally:
+            self._place.close()
+        self.warnings += self._chosen.unused()
+
+    def _take_all(self, read: Iterator[tuple[SourceFile, Future[Read]]]) -> None:
+        pending = next(read, None)
+        while pending is not None:
+            begun, held = time.monotonic(), 0
+            with self._place.collection_to_fill().transaction("build") as tx:
+                while pending is not None and held < COMMIT_BYTES:
+                    held += self._take(tx, *pending)
+                    pending = next(read, None)
+                    if time.monotonic() - begun > COMMIT_SECONDS:
+                        break
+                if pending is None:
+                    self._chosen.finish()
+            if tx.version is not None:
+                self._place.commit()
+
+    def _ahead(self, readers: Readers, depth: int) -> Iterator[tuple[SourceFile, Future[Read]]]:
+        waiting: list[tuple[SourceFile, Future[Read]]] = []
+        for file in self._files:
+            job = readers.read(file.path, self._known.get(file.name), self._patterns)
+            waiting.append((file, job))
             if len(waiting) > depth:
                 yield waiting.pop(0)
         yield from waiting
 
-    def _take(
-        self, tx: CollectionTransaction, name: str, path: Path, job: Future[Read], names: set[str]
-    ) -> int:
+    def _take(self, tx: CollectionTransaction, file: SourceFile, job: Future[Read]) -> int:
         """Put one file into a transaction; gives its bytes."""
+        held = 0
         try:
-            read = job.result()
-            self._put(tx, name, path, read, names)
+            # Files without any of the variables that were asked for wait until one has them.
+            for one, read in self._chosen.ready(file, job.result()):
+                self._put(tx, one, read)
+                self.warnings += read.warnings
+                self.nbytes += read.nbytes
+                held += read.nbytes
         except (ConversionError, OSError, ValueError, TypeError, TessarrayError) as error:
-            if self._on_error == "raise" or self._lost or isinstance(error, ExistsError):
+            none = file.searched and isinstance(error, FormatError) and not may_hold_data(file.path)
+            if (self._on_error == "raise" and not none) or self._lost or isinstance(error, ExistsError):
                 raise
-            self.skipped.append(
-                (str(path), str(error).splitlines()[0] if str(error) else type(error).__name__)
-            )
-            return 0
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            self.skipped.append((str(file.path), "no data format" if none else reason))
         finally:
             self._done += 1
             if self._progress is not None:
-                self._progress(self._done, self._total)
-        self.warnings += read.warnings
-        self.nbytes += read.nbytes
-        return read.nbytes
+                self._progress(self._done, len(self._files))
+        return held
 
-    def _put(self, tx: CollectionTransaction, name: str, path: Path, read: Read, names: set[str]) -> None:
-        there = name in names
-        if there and name not in self._known:
-            raise ExistsError(f"build: dataset {name!r} is there, and was not made from {path}", path=name)
-        if read.given is not None:
-            # What cannot be stored fails before what was there is removed.
-            prepared = tx.prepare(read.given)
-            if there:
-                tx.remove(name)
-            try:
-                tx.put(name, read.given, prepared)
-            except BaseException:
-                # Nothing half of it; and where something was there, all of the transaction is given up.
-                if name in tx:
-                    tx.remove(name)
-                self._lost = there
-                raise
-            (self.changed if there else self.added).append(name)
-            names.add(name)
-        else:
+    def _put(self, tx: CollectionTransaction, file: SourceFile, read: Read) -> None:
+        name, known = file.name, self._known.get(file.name)
+        same = known is not None and known["path"] == str(file.path)
+        if read.given is not None and not same:
+            gone = self._gone.get(read.source["sha256"])
+            if gone:
+                # The file of that dataset, at another path.
+                old = gone.pop(gone.index(name) if name in gone else 0)
+                self.moved.append(old)
+                self.unchanged += 1
+                self._remember(tx, old, file, read)
+                return
+            if known is not None and name in self._names:
+                raise clash(file, f"{known['path']} (gone, of other content)")
+        if read.given is None:
             self.unchanged += 1
-        if read.given is not None or read.source != self._known.get(name):
-            tx.pack.store.put(f"{name}/{SOURCE}", json.dumps(read.source).encode())
+            if any(read.source.get(key) != (known or {}).get(key) for key in ("size", "mtime_ns", "sha256")):
+                self._remember(tx, name, file, read)
+            return
+        there = name in self._names
+        # What cannot be stored fails before what was there is removed.
+        prepared = tx.prepare(read.given)
+        if there:
+            tx.remove(name)
+        try:
+            tx.put(name, read.given, prepared)
+        except BaseException:
+            # Nothing half of it; and where something was there, all of the transaction is given up.
+            if name in tx:
+                tx.remove(name)
+            self._lost = there
+            raise
+        (self.changed if there else self.added).append(name)
+        self._names.add(name)
+        self._remember(tx, name, file, read)
+
+    def _remember(self, tx: CollectionTransaction, name: str, file: SourceFile, read: Read) -> None:
+        """Note beside a dataset from which file it was made, and how it was named."""
+        source = dict(read.source)
+        before = self._known.get(name, {})
+        moved = before.get("path") not in (None, source["path"])
+        root = file.root if moved or not before else before.get("root")
+        rule = self._rule or before.get("names")
+        source |= {key: value for key, value in (("root", root), ("names", rule)) if value is not None}
+        tx.pack.store.put(f"{name}/{SOURCE}", json.dumps(source).encode())
+        self._known[name] = source

@@ -133,7 +133,7 @@ class Collection:
         selection: Selection = None,
         missing: Missing = "error",
         *,
-        decode: bool = False,
+        decode: bool = True,
         out: NDArray | None = None,
     ) -> NDArray | RaggedArray:
         """Read a variable of many datasets in one call.
@@ -143,8 +143,9 @@ class Collection:
         or a function from (name, shape) to one of these. What reaches beyond an array is a `SelectionError`.
         missing: what becomes of datasets without the variable: `"error"`, `"skip"`, or `"fill"`: NaN (the fill value
         for types that have none) where shapes are equal, no elements where they are ragged.
-        decode: unpack by each dataset's own `scale_factor` and `add_offset`, and put NaN for its fill value; the
-        result is floating then. Without it values are as stored.
+        decode: unpack by each dataset's own `scale_factor` and `add_offset`, and put NaN for its `_FillValue` and
+        `missing_value`; a variable that has one of these gives floating numbers then. `False` gives the stored values,
+        fill values among them.
         out: an array of the right dtype to read equal shapes into; it must be in C order.
 
         Equal shapes give an array `[n, ...]`, others a `RaggedArray`. Costs one read of each chunk, on all threads of
@@ -159,7 +160,7 @@ class Collection:
         selection: Selection = None,
         missing: Missing = "error",
         *,
-        decode: bool = False,
+        decode: bool = True,
         out: Mapping[str, NDArray] | None = None,
     ) -> dict[str, NDArray | RaggedArray]:
         """The same for several variables, of one version."""
@@ -203,10 +204,14 @@ class Collection:
     def where(self, condition: str) -> list[str]:
         """Names of the datasets for which a condition holds, by attributes and statistics: no values are read.
 
-        `"TEMP.max > 30 and PLATFORM_NUMBER == '13857'"`: attributes of datasets by name, statistics as `variable.min`,
-        `.max`, `.sum`, `.mean`, `.count`, `.nulls`, `.size`; comparisons, `and`, `or`, `not`, `in`, `+ - * /`, `is`
-        `None`. A name that holds other characters than letters, digits and `_` goes into backquotes:
-        `` `wind/u`.max > 3 ``. A comparison with what a dataset has not is false.
+        `"TEMP.max > 30 and PLATFORM_NUMBER == '13857'"`: attributes of datasets by name, variables that have one value
+        in each dataset likewise, statistics as `variable.min`, `.max`, `.sum`, `.mean`, `.count`, `.nulls`, `.size`;
+        comparisons, `and`, `or`, `not`, `in`, `+ - * /`, `is None`. A name that holds other characters than letters,
+        digits and `_` goes into backquotes: `` `wind/u`.max > 3 ``. Times are compared with dates:
+        `"JULD.max > '2015-01-31'"`, for variables of CF units (`days since 1950-01-01`) and of NumPy's times.
+
+        A comparison with what a dataset has not is false. What cannot be answered is an `InvalidArgumentError` that
+        says why: a variable of several values, a number against a text, values of which nothing is known.
         """
         from tessarray.collection.where import where
 
@@ -237,6 +242,7 @@ class Collection:
     ) -> list[Any]:
         """Call a function with each dataset, and give the results in the order of the names.
 
+        In the function, `dataset.read("TEMP")` gives decoded values, `dataset["TEMP"]` the array of stored ones.
         executor: `"threads"`, `"processes"` (the function must be picklable), a `concurrent.futures.Executor`, or a
         client of dask. workers: how many; one a core where left out. The first exception ends it, with the
         dataset in a note.

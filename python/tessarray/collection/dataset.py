@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tessarray.arrays import Array
 from tessarray.collection.names import unknown
+from tessarray.collection.reading import NDArray, Selection
 from tessarray.errors import NotFoundError
 from tessarray.groups import Group
 from tessarray.opening import open_group
@@ -18,7 +21,10 @@ __all__ = ["Dataset"]
 
 
 class Dataset(Mapping[str, Array]):
-    """A dataset: a mapping from variables (with slashes in groups) to arrays, read-only. Made by `collection[name]`."""
+    """A dataset: a mapping from variables (with slashes in groups) to arrays, read-only. Made by `collection[name]`.
+
+    Its arrays hold the stored values, fill values among them; `read` gives what they mean.
+    """
 
     def __init__(self, collection: Collection, name: str) -> None:
         self.collection, self.name = collection, name
@@ -63,6 +69,21 @@ class Dataset(Mapping[str, Array]):
 
     def __contains__(self, variable: object) -> bool:
         return variable in self._all()
+
+    def read(self, variable: str, selection: Selection = None, *, decode: bool = True) -> NDArray:
+        """The values of a variable, or a selection of them; see `Collection.read`.
+
+        >>> import numpy as np, tessarray
+        >>> fleet = tessarray.create_collection(tessarray.MemoryStore())
+        >>> with fleet.transaction("one") as tx:
+        ...     tx.add("a", {"t": ("z", np.array([20.5, 99999.0]), {"_FillValue": 99999.0})})
+        >>> fleet["a"].read("t").tolist(), fleet["a"]["t"][...].tolist()
+        ([20.5, nan], [20.5, 99999.0])
+        """
+        if variable not in self:
+            raise unknown("variable", variable, self._all(), f"dataset {self.name!r}")
+        values = self.collection.read(variable, [self.name], selection, decode=decode)
+        return np.asarray(values[0])
 
     def to_xarray(self, group: str = "", **options: Any) -> Any:
         """The dataset (or a group of it) as an `xarray.Dataset`, lazily, decoded by the CF conventions.

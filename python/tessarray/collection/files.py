@@ -1,77 +1,16 @@
-"""The files of a build: which they are, and what is in each."""
+"""What is in a file of a build."""
 
 from __future__ import annotations
 
-import glob
 import hashlib
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tessarray.collection.given import Given, of_source
 from tessarray.conversion.patterns import chosen, patterns
 from tessarray.conversion.sources import open_source
-from tessarray.conversion.sources.detect import ZARR_DOCUMENTS
-from tessarray.errors import InvalidArgumentError, NotFoundError
-
-
-def named_files(
-    sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], name: Callable[[Path], str] | None
-) -> dict[str, Path]:
-    """The files of sources, by the names of their datasets."""
-    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    paths = sorted({path.resolve() for one in given for path in _files(os.fspath(one))})
-    if name is not None:
-        return _unique((name(path), path) for path in paths)
-    stems: dict[str, int] = {}
-    for path in paths:
-        stems[path.stem] = stems.get(path.stem, 0) + 1
-    common = Path(os.path.commonpath([path.parent for path in paths])) if paths else Path()
-    labels = (
-        path.stem if stems[path.stem] == 1 else "-".join([*path.relative_to(common).parent.parts, path.stem])
-        for path in paths
-    )
-    return _unique(zip(labels, paths, strict=True))
-
-
-def _unique(pairs: Iterable[tuple[str, Path]]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for label, path in pairs:
-        if label in found:
-            raise InvalidArgumentError(
-                f"build: {found[label]} and {path} would both be dataset {label!r}; pass name="
-            )
-        found[label] = path
-    return found
-
-
-def _files(pattern: str) -> Iterator[Path]:
-    path = Path(pattern).expanduser()
-    if not path.exists():
-        found = [Path(one) for one in glob.iglob(str(path), recursive=True)]  # noqa: PTH207 - takes absolute patterns
-        if not found:
-            raise NotFoundError(f"{pattern}: no such file, and no file matches", path=pattern)
-        yield from (one for one in found if one.is_file() or _is_zarr(one))
-    elif path.is_file() or _is_zarr(path):
-        yield path
-    else:
-        for one in path.iterdir():
-            yield from _files_in(one)
-
-
-def _files_in(path: Path) -> Iterator[Path]:
-    """A file, a Zarr store, or what is below a folder."""
-    if path.is_file() or _is_zarr(path):
-        yield path
-    elif path.is_dir():
-        for one in path.iterdir():
-            yield from _files_in(one)
-
-
-def _is_zarr(path: Path) -> bool:
-    return path.is_dir() and any((path / name).is_file() for name in ZARR_DOCUMENTS)
 
 
 class Patterns:
@@ -90,12 +29,13 @@ class Patterns:
 
 @dataclass
 class Read:
-    """A file that was read; without a dataset where it is what it was."""
+    """A file that was read; without a dataset where it is what it was. found: its variables, if some are chosen."""
 
     source: dict[str, Any]
     given: Given | None
     nbytes: int
     warnings: list[str]
+    found: list[str] = field(default_factory=list)
 
 
 def read_file(path: Path, known: dict[str, Any] | None, patterns: Patterns) -> Read:
@@ -111,11 +51,12 @@ def read_file(path: Path, known: dict[str, Any] | None, patterns: Patterns) -> R
     opened = open_source(path)
     try:
         given = of_source(opened, keep=patterns.keep if patterns else None)
+        found = [spec.path for spec in opened.arrays()] if patterns else []
         warnings = [f"{path}: {text}" for text in opened.warnings]
     finally:
         opened.close()
     nbytes = sum(variable.values.nbytes for variable in given.variables.values())
-    return Read(source, given, nbytes, warnings)
+    return Read(source, given, nbytes, warnings, found)
 
 
 def _state(path: Path) -> dict[str, Any]:

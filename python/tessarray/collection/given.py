@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -80,10 +80,8 @@ def of_source(
     for spec in specs:
         with source.lock:
             values = source.read(spec.path, tuple(slice(0, n) for n in spec.shape))
-        found = dict(spec.attrs)
-        if spec.fill_value is not None and "_FillValue" not in found:
-            found["_FillValue"] = spec.fill_value
-        variables[spec.path or "data"] = Variable(values, spec.dims, found)
+        # What fills unwritten chunks (0 in HDF5 and Zarr) is a value like any other: only the attribute marks none.
+        variables[spec.path or "data"] = Variable(values, spec.dims, dict(spec.attrs))
     kept = [
         (path, dict(group.attrs))
         for path, group in groups.items()
@@ -167,6 +165,48 @@ def values_of(name: str, variable: Variable) -> tuple[NDArray, Any]:
             f"variable {name!r}: expected {values.ndim} dimension names, found {variable.dims}"
         )
     return values, dtype
+
+
+def unmasked(name: str, variable: Variable) -> Variable:
+    """A variable without a mask: masked elements hold its `_FillValue`, or NaN or not-a-time.
+
+    Raises `InvalidArgumentError` for types that have none of these.
+    """
+    values = variable.values
+    if not isinstance(values, np.ma.MaskedArray):
+        return variable
+    if not np.ma.is_masked(values):
+        return replace(variable, values=values.data)
+    fill = variable.attrs.get("_FillValue")
+    if fill is None:
+        if values.dtype.kind not in "fcmM":
+            raise InvalidArgumentError(
+                f"variable {name!r}: masked elements of {values.dtype} need a _FillValue among the attributes"
+            )
+        fill = np.array("NaT" if values.dtype.kind in "mM" else np.nan, values.dtype)
+    plain = values.data.copy()
+    plain[np.ma.getmaskarray(values)] = np.asarray(fill).reshape(-1)[0]
+    return replace(variable, values=plain)
+
+
+class Lengths:
+    """Lengths of the dimensions of a dataset: in one group, a name stands for one length."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[int, str]] = {}
+
+    def add(self, path: str, dims: tuple[str | None, ...] | None, shape: tuple[int, ...]) -> None:
+        """Those of a variable. Raises `InvalidArgumentError` where another has another length."""
+        group = path.rpartition("/")[0]
+        for dim, length in zip(dims or (), shape, strict=True) if dims else ():
+            if dim is None:
+                continue
+            known, other = self._known.setdefault((group, dim), (length, path))
+            if known != length:
+                raise InvalidArgumentError(
+                    f"variable {path!r}: dimension {dim!r} has length {length}, and {known} in {other!r}: "
+                    "variables of one group share the lengths of dimensions; give one of them another name"
+                )
 
 
 def stored_attributes(variable: Variable, dtype: Any) -> tuple[dict[str, Any] | None, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tessarray.collection.decoding import NAMES, Packing
+from tessarray.collection.decoding import NAMES, Packing, packings
 from tessarray.collection.names import existing
 from tessarray.collection.reading import NDArray
 from tessarray.conversion.attributes import decode_fill
@@ -97,7 +97,7 @@ class _Stack:
             (given[axis] if axis < len(given) else None) or f"{variable}_{axis}"
             for axis in range(len(self.shape))
         )
-        packed = [Packing.of(text, kinds) if decode else None for text in found.attributes]
+        packed = packings(found) if decode else [None]
         dtypes = {one[0] for one in kinds}
         self.dtype = np.result_type(
             *dtypes, *(Packing.dtype(dtype) for dtype in dtypes if any(packed) and dtype.kind in "iuf")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tessarray._native import CollectionCore, FoundCore
-from tessarray.collection.decoding import Packing, decode_parts
+from tessarray.collection.decoding import decode_parts, packings
 from tessarray.collection.names import listed, unknown
 from tessarray.collection.ragged import RaggedArray
 from tessarray.dtypes import element
@@ -112,7 +112,7 @@ def _read(found: FoundCore, selection: Selection, decode: bool, out: NDArray | N
         )
     keys, each = _keys(found, kinds, kind, shape, selection)
     dtypes = {one[0] for one in kinds}
-    packing = [Packing.of(text, kinds) for text in found.attributes] if decode else []
+    packing = packings(found) if decode else []
     target = None if out is None else _flat_out(out)
     if len(dtypes) == 1 and not any(packing):
         flat, shapes, which = found.read(keys, each, None, target)

@@ -65,7 +65,7 @@ class Selected:
         variable: str,
         missing: Missing = "error",
         *,
-        decode: bool = False,
+        decode: bool = True,
         out: NDArray | None = None,
     ) -> NDArray | RaggedArray:
         """Read a variable within the bounds; arguments are those of `Collection.read`."""

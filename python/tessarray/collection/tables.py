@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tessarray._native import CollectionCore
-from tessarray.collection.decoding import Packing
+from tessarray.collection.decoding import Packing, packings
 from tessarray.collection.transaction import describe
 from tessarray.errors import MissingPackageError
 
@@ -109,7 +109,7 @@ class Facts:
         kinds, shapes, texts = found.kinds, found.shapes, found.attributes
         kind, shape, attributes, _ = (column.tolist() for column in found.columns())
         known = core.statistics(found)
-        packing = [Packing.of(text, kinds) for text in texts]
+        packing = packings(found)
         self.dtype = [str(kinds[number][0]) for number in kind]
         self.shape = [list(shapes[number]) for number in shape]
         self.dims = [
@@ -124,6 +124,12 @@ class Facts:
         self.min = [one[0] for one in ends]
         self.max = [one[1] for one in ends]
         self.sum = [one[2] for one in ends]
+        # Numbers of integers and times that no double holds, where nothing is packed.
+        self.exact = [
+            (one[2], one[3]) if one is not None and packing[number] is None else end[:2]
+            for one, number, end in zip(known, attributes, ends, strict=True)
+        ]
+        self.kinds = [kinds[number][0].kind for number in kind]
 
 
 def _ends(known: Any, packing: Packing | None) -> tuple[float | None, float | None, float | None]:

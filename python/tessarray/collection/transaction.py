@@ -11,12 +11,15 @@ import numpy.typing as npt
 
 from tessarray import _native
 from tessarray.arrays import Array
+from tessarray.collection.decoding import missing_bytes
 from tessarray.collection.given import (
     TEXTS,
     Given,
+    Lengths,
     dataset_of,
     stored_attributes,
     texts_of,
+    unmasked,
     values_of,
 )
 from tessarray.collection.kinds import Kinds
@@ -28,7 +31,7 @@ from tessarray.transactions import Transaction
 
 __all__ = ["CollectionTransaction"]
 
-# Path, kind, attributes, values, the element that stands for no value, distinct texts.
+# Path, kind, attributes, values, elements that stand for no value, distinct texts.
 Prepared = tuple[str, _native.KindCore, Any, Any, bytes | None, list[str] | None]
 
 
@@ -73,7 +76,10 @@ class CollectionTransaction:
         attrs: of the dataset, added to those that it has. Values are taken as stored ones: with a `scale_factor`
         among the attributes, they are packed. They are encoded when this returns, so that they may change after it.
 
-        Raises `ExistsError` where the name is taken.
+        Masked elements are stored as the `_FillValue`, or NaN.
+
+        Raises `ExistsError` where the name is taken, `InvalidArgumentError` where a dimension has two lengths in one
+        group.
         """
         self.add_given(name, dataset_of(dataset, attrs))
 
@@ -84,13 +90,18 @@ class CollectionTransaction:
     def prepare(self, given: Given) -> list[Prepared]:
         """Variables as the engine takes them: what cannot be stored fails here, before anything is changed."""
         variables = []
-        for path, variable in given.variables.items():
+        lengths = Lengths()
+        for path, whole in given.variables.items():
+            variable = unmasked(path, whole)
             values, dtype = values_of(path, variable)
+            lengths.add(path, variable.dims, values.shape)
             attributes, fill = stored_attributes(variable, dtype)
             kind = self._kinds.of(
                 path, values.shape, dtype, variable.dims, fill, variable.chunks, variable.compressors
             )
-            missing = fill.astype(values.dtype).tobytes() if isinstance(fill, np.generic) else None
+            missing = missing_bytes(attributes or {}, values.dtype)
+            if missing is None and isinstance(fill, np.generic):
+                missing = fill.astype(values.dtype).tobytes()
             variables.append((path, kind, attributes, values, missing, texts_of(values, dtype)))
         return variables
 
@@ -212,6 +223,8 @@ def describe(transaction: Transaction, array: Array, session: Session | None) ->
         texts = texts_of(np.asarray(array[...]), array.dtype)
         if texts is None:
             return False
+    elif array.dtype.kind in "iuf":
+        missing = missing_bytes(dict(array.attrs), array.dtype)
     elif "_FillValue" in array.attrs:
         missing = np.asarray(decode_fill(array.attrs["_FillValue"], array.dtype), array.dtype).tobytes()
     return _native.describe_array(transaction._core, array.path, missing, texts, session)
