@@ -44,7 +44,7 @@ def test_with_verify_always_a_change_that_no_write_made_is_found_by_the_next_sma
     array = {
         "open_array": lambda: tessarray.open_array(tmp_path / "a", mode="r", verify="always"),
         "open": lambda: tessarray.open(tmp_path / "a", mode="r", verify="always"),
-        "group": lambda: tessarray.open_group(tmp_path, verify="always")["a"],
+        "group": lambda: tessarray.open_group(tmp_path, mode="a", verify="always")["a"],
         "session": lambda: tessarray.open_array(
             tmp_path / "a", session=pickle.loads(pickle.dumps(tessarray.Session(2, verify="always")))
         ),
