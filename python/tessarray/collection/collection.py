@@ -201,6 +201,40 @@ class Collection:
 
         return statistics(self._core())
 
+    def table(
+        self,
+        variables: str | Iterable[str],
+        names: str | Sequence[str] | None = None,
+        missing: Missing = "error",
+        *,
+        decode: bool = True,
+    ) -> Any:
+        """An Arrow table of values: `dataset`, the place along each dimension, and a column for each variable.
+
+        It has a row for each element of the variable with most dimensions; others, such as one time for each profile,
+        are repeated along the dimensions that they lack. Arrays need not be of equal shapes. Needs pyarrow.
+
+        names: datasets; all of them if left out.
+        missing: what becomes of datasets without one of the variables: `"error"`, `"skip"` leaves these datasets out,
+        `"fill"` gives null. A dataset in which no variable tells how long a dimension is has no rows.
+        decode: numbers as `read` gives them, and null for missing ones; numbers of CF units (`days since 1950-01-01`)
+        as times; letters (`|S1`) along a dimension that the rows do not have as texts.
+
+        Costs one read of each chunk, and memory for the table and about as much again for each column in turn.
+
+        >>> import numpy as np, tessarray
+        >>> fleet = tessarray.create_collection(tessarray.MemoryStore())
+        >>> with fleet.transaction("casts") as tx:
+        ...     tx.add("a", {"z": ("level", [5.0, 10.0]), "lat": 54.5})
+        ...     tx.add("b", {"z": ("level", [7.0]), "lat": 60.0})
+        >>> fleet.table(["z", "lat"]).to_pylist()[1:]  # doctest: +NORMALIZE_WHITESPACE
+        [{'dataset': 'a', 'level': 1, 'z': 10.0, 'lat': 54.5},
+         {'dataset': 'b', 'level': 0, 'z': 7.0, 'lat': 60.0}]
+        """
+        from tessarray.collection.long_table import table
+
+        return table(self._core(), variables, names, missing, decode)
+
     def where(self, condition: str) -> list[str]:
         """Names of the datasets for which a condition holds, by attributes and statistics: no values are read.
 
