@@ -88,7 +88,7 @@ def _column(core: CollectionCore, variable: str, asked: list[str], missing: Miss
         return Column(
             variable, dims, np.empty(0, np.int64), np.empty((0, len(dims)), np.int64), np.empty(0), False
         )
-    parts = reading._read(found, None, decode, None)
+    parts = reading.read_parts(found, None, decode, None)
     values, lengths = parts.flat, parts.shape_of_each
     letters = values.dtype == "S1" and len(dims) > 0
     scale = scales(found) if decode else None
