@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,21 @@ class TestClip:
     def test_the_cure_is_in_the_message(self, fleet: tessarray.Collection) -> None:
         with pytest.raises(SelectionError, match=r"'?d0.*stop 6 reaches beyond axis 1 .*clip=True"):
             fleet.read("t", selection=np.s_[:, :6])
+
+    def test_of_the_command(self, tmp_path: Path, run: Any) -> None:
+        pack = str(tmp_path / "p")
+        with tessarray.create_collection(pack).transaction("fill") as tx:
+            for name, variables in DATASETS.items():
+                tx.add(name, variables)
+        command = ("collection", "read", pack, "t", "[0, :6]")
+        code, said = run(*command)
+        assert code != 0
+        assert "--clip" in said
+        for raw in ((), ("--raw",)):
+            code, said = run(*command, "--clip", "--json", "--values", *raw)
+            assert code == 0
+            values = json.loads(said)["values"]
+            assert [len(one) for one in values.values()] == [5, 3, 0, 6]
 
 
 class TestPadding:

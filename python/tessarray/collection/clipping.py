@@ -9,7 +9,7 @@ import numpy as np
 
 from tessarray.errors import InvalidArgumentError
 
-CURE = "clip=True takes what there is, as NumPy does"
+CURE = "clip=True (`--clip` in commands) takes what there is, as NumPy does"
 
 
 def clipped(selection: Any) -> Callable[[str, tuple[int, ...]], Any]:
