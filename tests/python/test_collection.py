@@ -351,8 +351,19 @@ class TestRagged:
         assert found["t"].dims == ("obs", "x")
         assert found["row_size"].values.tolist() == [1, 2]
         assert found["row_size"].attrs["sample_dimension"] == "obs"
-        with pytest.raises(InvalidArgumentError, match="first axis only"):
+        with pytest.raises(InvalidArgumentError, match=r"first axis only.*pad=True"):
             self.ragged().to_xarray()
+
+    def test_any_shapes_are_one_padded_array(self) -> None:
+        pytest.importorskip("xarray")
+        ragged = self.ragged()
+        found = ragged.to_xarray("t", pad=True)
+        assert found["t"].dims[0] == "dataset"
+        np.testing.assert_array_equal(found["t"], ragged.pad())
+        assert found["dataset"].values.tolist() == ragged.names
+
+    def test_names_of_dimensions_are_not_guessed(self) -> None:
+        assert RaggedArray(["a", "b"], np.arange(3), np.array([[1], [2]]), ("p", "z")).dims is None
 
 
 class TestSel:

@@ -216,6 +216,9 @@ def read(
     decode: Annotated[
         bool, typer.Option("--decode/--raw", help="Unpack, and put NaN for fill values; or as stored.")
     ] = True,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Slices end where an array ends, instead of an error.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write values, names and shapes to this .npz file.")
     ] = None,
@@ -227,7 +230,7 @@ def read(
 
     opened = _open(pack, version)
     names = _chosen(opened, name, where)
-    collection_read.run(opened, variable, selection, names, missing, decode, out, values, as_json)
+    collection_read.run(opened, variable, selection, names, missing, decode, out, values, as_json, clip)
 
 
 @app.command(help=texts.ADD)

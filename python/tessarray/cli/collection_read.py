@@ -29,11 +29,12 @@ def run(
     out: Path | None,
     values: bool,
     as_json: bool,
+    clip: bool,
 ) -> None:
     """Read a variable across datasets, and print, write or summarise it."""
     index = parse_selection(selection)
     asked, found = find(collection._core(), variable, names, missing)
-    read = collection.read(variable, asked, index, missing, decode=decode)
+    read = collection.read(variable, asked, index, missing, decode=decode, clip=clip)
     held = asked if missing == "fill" else found.names
     shapes = read.shapes if isinstance(read, RaggedArray) else np.tile(read.shape[1:], (len(held), 1))
     flat = read.values if isinstance(read, RaggedArray) else read
@@ -44,7 +45,7 @@ def run(
         flat
     )
     if not decode:
-        facts["fill values"] = _missing(collection, variable, found.names, index)
+        facts["fill values"] = _missing(collection, variable, found.names, index, clip)
     if as_json:
         if values:
             facts["values"] = dict(zip(held, (part.tolist() for part in read), strict=True))
@@ -60,11 +61,11 @@ def run(
                 console().print(f"{name}: {part}", markup=False)
 
 
-def _missing(collection: Collection, variable: str, names: list[str], index: Any) -> int:
+def _missing(collection: Collection, variable: str, names: list[str], index: Any, clip: bool) -> int:
     """How many of the values stand for none, though they are numbers as stored."""
     counts = []
     for decode in (True, False):
-        read = collection.read(variable, names, index, decode=decode)
+        read = collection.read(variable, names, index, decode=decode, clip=clip)
         flat = read.values if isinstance(read, RaggedArray) else read
         counts.append(int(np.isnan(flat).sum()) if flat.dtype.kind == "f" else 0)
     return counts[0] - counts[1]

@@ -142,7 +142,8 @@ def expire(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: Json = False,
 ) -> None:
-    done = _open(pack).expire(keep, retention, dry_run)
+    opened = _open(pack)
+    done = opened.expire(keep, retention, dry_run)
     if as_json:
         print_json(vars(done))
         return
@@ -150,6 +151,11 @@ def expire(
 
     verb = "would go" if dry_run else "removed"
     console().print(f"{len(done.versions)} versions, {done.files} files, {format_size(done.nbytes)} {verb}")
+    older = 0 if done.versions else len(opened.versions()) - keep
+    if older > 0:
+        console().print(
+            f"{older} older versions are kept: tagged, or begun within the retention of {retention}"
+        )
 
 
 def _show_leftovers(left: Leftovers, what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from tessarray.collection.names import unknown
 from tessarray.collection.ragged import RaggedArray
 from tessarray.collection.reading import Missing, NDArray, Selection
 from tessarray.collection.transaction import CollectionTransaction
+from tessarray.errors import InvalidTypeError, NotFoundError, TessarrayError
+from tessarray.opening import open as tessarray_open
 from tessarray.packs import Pack, create_pack, open_pack
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike
@@ -56,8 +59,28 @@ def open_collection(
 
     Costs the reading of one or two small files; what is in it is looked up when it is first asked for.
     """
-    pack = open_pack(store, version, durable=durable, session=session)
+    try:
+        pack = open_pack(store, version, durable=durable, session=session)
+    except NotFoundError as error:
+        if version is None and _is_zarr(store, session):
+            raise NotFoundError(
+                f"{store}: no pack, but an array or a group: open it with tessarray.open, or make a collection of it "
+                "with build_collection",
+                path=str(store),
+            ) from error
+        raise
     return Collection(pack, chunks, compressors, session)
+
+
+def _is_zarr(store: StoreLike, session: Session | None) -> bool:
+    """Whether there is an array or a group, with a pack or without."""
+    if not isinstance(store, str | os.PathLike):
+        return False
+    try:
+        tessarray_open(store, mode="r", session=session)
+    except (TessarrayError, OSError):
+        return False
+    return True
 
 
 class Collection:
@@ -111,6 +134,11 @@ class Collection:
         return self._core().find(variable).names
 
     def __getitem__(self, name: str) -> Dataset:
+        if not isinstance(name, str):
+            raise InvalidTypeError(
+                f"expected the name of a dataset, found {type(name).__name__}: "
+                "collection[collection.names[0]] is the first"
+            )
         if name not in self:
             raise unknown("dataset", name, self.names, "the collection")
         return Dataset(self, name)
@@ -135,6 +163,7 @@ class Collection:
         *,
         decode: bool = True,
         out: NDArray | None = None,
+        clip: bool = False,
     ) -> NDArray | RaggedArray:
         """Read a variable of many datasets in one call.
 
@@ -147,11 +176,12 @@ class Collection:
         `missing_value`; a variable that has one of these gives floating numbers then. `False` gives the stored values,
         fill values among them.
         out: an array of the right dtype to read equal shapes into; it must be in C order.
+        clip: slices end where an array ends, as in NumPy: `np.s_[:10]` gives what there is of a shorter one.
 
         Equal shapes give an array `[n, ...]`, others a `RaggedArray`. Costs one read of each chunk, on all threads of
         the session, and memory for the result. Datasets that store different dtypes give the dtype that holds both.
         """
-        return reading.read(self._core(), variable, names, selection, missing, decode, out)
+        return reading.read(self._core(), variable, names, selection, missing, decode, out, clip)
 
     def read_many(
         self,
@@ -162,13 +192,16 @@ class Collection:
         *,
         decode: bool = True,
         out: Mapping[str, NDArray] | None = None,
+        clip: bool = False,
     ) -> dict[str, NDArray | RaggedArray]:
         """The same for several variables, of one version."""
         core = self._core()
         given = out or {}
         return {
-            variable: reading.read(core, variable, names, selection, missing, decode, given.get(variable))
-            for variable in variables
+            variable: reading.read(
+                core, variable, names, selection, missing, decode, given.get(variable), clip
+            )
+            for variable in ([variables] if isinstance(variables, str) else variables)
         }
 
     def sel(self, indexers: Mapping[str, Any], names: str | Sequence[str] | None = None) -> Selected:
@@ -200,6 +233,40 @@ class Collection:
         from tessarray.collection.tables import statistics
 
         return statistics(self._core())
+
+    def table(
+        self,
+        variables: str | Iterable[str],
+        names: str | Sequence[str] | None = None,
+        missing: Missing = "error",
+        *,
+        decode: bool = True,
+    ) -> Any:
+        """An Arrow table of values: `dataset`, the place along each dimension, and a column for each variable.
+
+        It has a row for each element of the variable with most dimensions; others, such as one time for each profile,
+        are repeated along the dimensions that they lack. Arrays need not be of equal shapes. Needs pyarrow.
+
+        names: datasets; all of them if left out.
+        missing: what becomes of datasets without one of the variables: `"error"`, `"skip"` leaves these datasets out,
+        `"fill"` gives null. A dataset in which no variable tells how long a dimension is has no rows.
+        decode: numbers as `read` gives them, and null for missing ones; numbers of CF units (`days since 1950-01-01`)
+        as times; letters (`|S1`) along a dimension that the rows do not have as texts.
+
+        Costs one read of each chunk, and memory for the table and about as much again for each column in turn.
+
+        >>> import numpy as np, tessarray
+        >>> fleet = tessarray.create_collection(tessarray.MemoryStore())
+        >>> with fleet.transaction("casts") as tx:
+        ...     tx.add("a", {"z": ("level", [5.0, 10.0]), "lat": 54.5})
+        ...     tx.add("b", {"z": ("level", [7.0]), "lat": 60.0})
+        >>> fleet.table(["z", "lat"]).to_pylist()[1:]  # doctest: +NORMALIZE_WHITESPACE
+        [{'dataset': 'a', 'level': 1, 'z': 10.0, 'lat': 54.5},
+         {'dataset': 'b', 'level': 0, 'z': 7.0, 'lat': 60.0}]
+        """
+        from tessarray.collection.long_table import table
+
+        return table(self._core(), variables, names, missing, decode)
 
     def where(self, condition: str) -> list[str]:
         """Names of the datasets for which a condition holds, by attributes and statistics: no values are read.
@@ -260,16 +327,20 @@ class Collection:
         *,
         decode: bool = True,
         datasets_per_chunk: int | None = None,
+        pad: bool = False,
     ) -> Any:
         """The datasets as one `xarray.Dataset` along a new dimension, whose coordinate are the names.
 
-        Only for variables of equal shapes: leave others out, or `read` them. lazy: backed by dask, one chunk a group of
-        datasets; it works with threads, processes and clusters, since a handle travels as a path and a version.
+        pad: arrays of different shapes, and datasets without a variable, are filled up to the longest: with NaN, `NaT`
+        or empty texts; integers become floating numbers then. Otherwise only variables of equal shapes are taken, and
+        the others are named in a warning, or in an error if they were asked for. `table` needs no padding.
+        lazy: backed by dask, one chunk a group of datasets; it works with threads, processes and clusters, since a
+        handle travels as a path and a version.
         decode: see `read`.
         """
         from tessarray.collection.lazy import to_xarray
 
-        return to_xarray(self, names, variables, concat_dim, lazy, decode, datasets_per_chunk)
+        return to_xarray(self, names, variables, concat_dim, lazy, decode, datasets_per_chunk, pad)
 
     # Changing it.
 

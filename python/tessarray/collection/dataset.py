@@ -70,7 +70,9 @@ class Dataset(Mapping[str, Array]):
     def __contains__(self, variable: object) -> bool:
         return variable in self._all()
 
-    def read(self, variable: str, selection: Selection = None, *, decode: bool = True) -> NDArray:
+    def read(
+        self, variable: str, selection: Selection = None, *, decode: bool = True, clip: bool = False
+    ) -> NDArray:
         """The values of a variable, or a selection of them; see `Collection.read`.
 
         >>> import numpy as np, tessarray
@@ -82,7 +84,7 @@ class Dataset(Mapping[str, Array]):
         """
         if variable not in self:
             raise unknown("variable", variable, self._all(), f"dataset {self.name!r}")
-        values = self.collection.read(variable, [self.name], selection, decode=decode)
+        values = self.collection.read(variable, [self.name], selection, decode=decode, clip=clip)
         return np.asarray(values[0])
 
     def to_xarray(self, group: str = "", **options: Any) -> Any:

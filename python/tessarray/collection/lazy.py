@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tessarray.collection.decoding import NAMES, Packing, packings
+from tessarray.collection.decoding import EXACT, NAMES, Packing, packings
 from tessarray.collection.names import existing
 from tessarray.collection.reading import NDArray
 from tessarray.conversion.attributes import decode_fill
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Bytes of one chunk of dask's, about.
 CHUNK = 64 << 20
+CURE = "pad=True fills them up to the longest"
 
 
 def to_xarray(
@@ -32,6 +33,7 @@ def to_xarray(
     lazy: bool,
     decode: bool,
     datasets_per_chunk: int | None,
+    pad: bool = False,
 ) -> Any:
     """See `Collection.to_xarray`."""
     import xarray
@@ -45,20 +47,24 @@ def to_xarray(
     found = {}
     left_out = {}
     for variable in [name for name, _ in core.variables()] if chosen is None else chosen:
-        arrays = _Stack(pinned, variable, asked, decode)
+        arrays = _Stack(pinned, variable, asked, decode, pad)
         if arrays.problem is None:
             found[variable] = arrays
         elif chosen is not None:
             kind = NotFoundError if arrays.absent else InvalidArgumentError
-            raise kind(f"to_xarray: {variable!r}: {arrays.problem}")
+            raise kind(f"to_xarray: {variable!r}: {arrays.problem}; {arrays.cure}")
         else:
             left_out[variable] = arrays.problem
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:5])
-        raise InvalidArgumentError(f"to_xarray: no variable is alike in all datasets ({reasons})")
+        raise InvalidArgumentError(f"to_xarray: no variable is alike in all datasets ({reasons}); {CURE}")
     if left_out:
         listed = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        warnings.warn(f"left out of the dataset: {listed}", stacklevel=3)
+        warnings.warn(
+            f"left out of the dataset: {listed}; {'' if pad else CURE}".removesuffix("; "), stacklevel=3
+        )
+    if pad:
+        _lengthen(list(found.values()))
     data: dict[str, Any] = {}
     coordinates: dict[str, Any] = {concat_dim: (concat_dim, np.array(asked, dtype=object))}
     for variable, arrays in found.items():
@@ -73,23 +79,40 @@ def to_xarray(
     return xarray.Dataset(data, coords=coordinates)
 
 
-class _Stack:
-    """A variable of many datasets, of one shape."""
+def _lengthen(stacks: list[_Stack]) -> None:
+    """Give each dimension the length that the longest variable has along it."""
+    longest: dict[str, int] = {}
+    for one in stacks:
+        for dim, length in zip(one.dims, one.shape, strict=True):
+            longest[dim] = max(longest.get(dim, 0), length)
+    for one in stacks:
+        one.take(tuple(longest[dim] for dim in one.dims))
 
-    def __init__(self, collection: Collection, variable: str, names: list[str], decode: bool) -> None:
+
+class _Stack:
+    """A variable of many datasets, of one shape; or, padded, of several."""
+
+    def __init__(
+        self, collection: Collection, variable: str, names: list[str], decode: bool, pad: bool
+    ) -> None:
         self._collection, self._variable, self._names, self._decode = collection, variable, names, decode
         found = collection._core().find(variable, names)
         self.problem: str | None = None
         self.absent = bool(found.missing)
         self._shared: NDArray | None = None
         self.varies = False
-        if self.absent:
+        self.cure = CURE
+        ranks = {len(shape) for shape in found.shapes}
+        if len(ranks) > 1 or not len(found):
+            self.cure = "take them by groups of names"
+        if self.absent and (not pad or not len(found)):
             self.problem = f"{len(found.missing)} of {len(names)} datasets have none"
             return
-        if len(found.shapes) > 1:
+        if len(found.shapes) > 1 and (not pad or len(ranks) > 1):
             self.problem = f"it has {len(found.shapes)} shapes"
             return
-        self.shape = found.shapes[0]
+        self.shape = tuple(max(lengths) for lengths in zip(*found.shapes, strict=True))
+        self._padded = False
         kinds = found.kinds
         named = {tuple(one[1] or ()) for one in kinds}
         given = named.pop() if len(named) == 1 else ()
@@ -104,6 +127,11 @@ class _Stack:
         )
         if any(packed) and all(dtype.kind in "iu" for dtype in dtypes) and all(packed):
             self.dtype = np.result_type(*(Packing.dtype(dtype) for dtype in dtypes))
+        if pad and (self.absent or len(found.shapes) > 1):
+            if self.dtype.kind not in "biufcmMSUT":
+                self.problem, self.cure = f"{self.dtype} has nothing to be filled up with", "read it"
+                return
+            self._pad()
         self.attrs = self._attributes([json.loads(text or "{}") for text in found.attributes], kinds[0][0])
         self.varies = self.dims == (variable,) and self.shared() is None
 
@@ -120,8 +148,24 @@ class _Stack:
             shared["_FillValue"] = decode_fill(shared["_FillValue"], dtype)
         return shared
 
+    def _pad(self) -> None:
+        if not self._padded and self.dtype.kind in "biu":
+            self.dtype = np.result_type(self.dtype, np.float32 if self.dtype.itemsize <= 2 else np.float64)
+        self._padded = True
+
+    def take(self, shape: tuple[int, ...]) -> None:
+        """Be padded to this shape."""
+        if shape != self.shape:
+            self._pad()
+            self.shape, self._shared = shape, None
+            self.varies = self.dims == (self._variable,) and self.shared() is None
+
     def read(self) -> NDArray:
-        return _read(self._collection, self._variable, self._names, self._decode, self.dtype)
+        return self._of(self._names)
+
+    def _of(self, names: list[str]) -> NDArray:
+        read = _read_padded if self._padded else _read
+        return read(self._collection, self._variable, names, self._decode, self.dtype, self.shape)
 
     def shared(self) -> NDArray | None:
         """The values that all datasets have; `None` where they differ."""
@@ -139,18 +183,53 @@ class _Stack:
         arrays: Any = importlib.import_module("dask.array")
         size = max(math.prod(self.shape) * self.dtype.itemsize, 1)
         count = per_chunk or max(CHUNK // size, 1)
-        read = dask.delayed(_read, pure=True)  # type: ignore[attr-defined]
+        read = dask.delayed(_read_padded if self._padded else _read, pure=True)  # type: ignore[attr-defined]
         parts = []
         for begin in range(0, len(self._names), count):
             names = self._names[begin : begin + count]
-            part = read(self._collection, self._variable, names, self._decode, self.dtype)
+            part = read(self._collection, self._variable, names, self._decode, self.dtype, self.shape)
             parts.append(arrays.from_delayed(part, (len(names), *self.shape), self.dtype))
         return arrays.concatenate(parts)
 
 
 def _read(
-    collection: Collection, variable: str, names: Sequence[str], decode: bool, dtype: np.dtype[Any]
+    collection: Collection,
+    variable: str,
+    names: Sequence[str],
+    decode: bool,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
 ) -> NDArray:
     values = collection.read(variable, names, decode=decode)
     assert isinstance(values, np.ndarray)
     return values.astype(dtype, copy=False)
+
+
+def _read_padded(
+    collection: Collection,
+    variable: str,
+    names: Sequence[str],
+    decode: bool,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+) -> NDArray:
+    """Filled up to the shape where an array is shorter, or is not there."""
+    if dtype.kind in "mM":
+        result = np.full((len(names), *shape), np.array("NaT", dtype), dtype)
+    else:
+        result = np.full((len(names), *shape), "" if dtype.kind in "SUTO" else np.nan, dtype)
+    places = collection._core().find(variable, list(names)).columns()[3].tolist()
+    values = collection.read(variable, names, missing="skip", decode=decode)
+    for place, part in zip(places, values, strict=True):
+        whole = np.asarray(part)
+        if whole.dtype.kind in "iu" and dtype.kind == "f" and whole.itemsize == 8 and _inexact(whole):
+            raise InvalidArgumentError(
+                f"to_xarray: {variable!r} of {names[place]!r} has integers without an exact floating-point number, "
+                "and integers have none for missing values: leave it out, or read it without padding"
+            )
+        result[(place, *(slice(0, length) for length in whole.shape))] = whole
+    return result
+
+
+def _inexact(values: NDArray) -> bool:
+    return bool(((values > EXACT) | ((values < -EXACT) if values.dtype.kind == "i" else False)).any())

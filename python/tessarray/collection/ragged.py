@@ -39,7 +39,8 @@ class RaggedArray:
     ) -> None:
         self.names = list(names)
         self.shapes = np.asarray(shapes, np.int64)
-        self.dims = dims
+        # A selection may have dropped some: which, a name must not guess.
+        self.dims = dims if dims is None or len(dims) == self.shapes.shape[1] else None
         flat = values.reshape(-1)
         rows = self.shapes[:, 1:]
         self._even = self.shapes.shape[1] > 0 and bool((rows == rows[:1]).all())
@@ -138,16 +139,25 @@ class RaggedArray:
             nested = awkward.unflatten(nested, np.repeat(self.shapes[:, axis], lists))
         return nested
 
-    def to_xarray(self, name: str = "values") -> Any:
+    def to_xarray(self, name: str = "values", pad: bool = False) -> Any:
         """A CF contiguous ragged array: the rows of all along `obs`, and `row_size` for each dataset. Needs xarray.
 
-        Only for arrays that differ along their first axis (CF conventions, section 9.3.3); `pad` the others.
+        Only for arrays that differ along their first axis (CF conventions, section 9.3.3).
+        pad: instead, one array `[dataset, ...]` for arrays of any shapes, filled up as `pad` does.
         """
         import xarray
 
+        names = np.array(self.names, dtype=object)
+        if pad:
+            rank = self.shapes.shape[1]
+            dims = [(self.dims[i] if self.dims else None) or f"dim_{i}" for i in range(rank)]
+            return xarray.Dataset(
+                {name: (("dataset", *dims), self.pad())}, coords={"dataset": ("dataset", names)}
+            )
         if not self._even:
             raise InvalidArgumentError(
-                "to_xarray: CF ragged arrays differ along their first axis only; these differ along others: pad()"
+                "to_xarray: CF ragged arrays differ along their first axis only; these differ along others: "
+                "to_xarray(pad=True) fills them up, Collection.table makes a long table"
             )
         rest = [
             (self.dims[i] if self.dims is not None else None) or f"dim_{i}"
@@ -156,7 +166,7 @@ class RaggedArray:
         sizes = (("dataset",), self.row_sizes, {"sample_dimension": "obs"})
         return xarray.Dataset(
             {name: (("obs", *rest), self.values), "row_size": sizes},
-            coords={"dataset": ("dataset", np.array(self.names, dtype=object), {"cf_role": "timeseries_id"})},
+            coords={"dataset": ("dataset", names, {"cf_role": "timeseries_id"})},
             attrs={"featureType": "timeSeries", "Conventions": "CF-1.11"},
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tessarray._native import CollectionCore, FoundCore
+from tessarray.collection.clipping import CURE, clipped
 from tessarray.collection.decoding import decode_parts, packings
 from tessarray.collection.names import listed, unknown
 from tessarray.collection.ragged import RaggedArray
@@ -32,15 +33,25 @@ def read(
     missing: Missing,
     decode: bool,
     out: NDArray | None,
+    clip: bool = False,
 ) -> NDArray | RaggedArray:
     """See `Collection.read`."""
+    if not isinstance(variable, str):
+        raise InvalidTypeError(
+            f"read: expected the name of one variable, found {type(variable).__name__}: read_many reads several"
+        )
     if missing not in ("error", "skip", "fill"):
         raise InvalidArgumentError(f"missing: expected 'error', 'skip' or 'fill', found {missing!r}")
     asked, found = find(core, variable, names, missing)
     if not len(found):
         # Only where datasets may lack the variable; a variable that none has is an error in any case.
         return RaggedArray([], np.empty(0), np.empty((0, 1), np.int64))
-    parts = _read(found, selection, decode, out)
+    try:
+        parts = read_parts(found, selection, decode, out, clip)
+    except SelectionError as error:
+        if clip or "reaches beyond axis" not in str(error):
+            raise
+        raise SelectionError(f"{error}; {CURE}", path=error.path) from error
     absent = [asked[place] for place in found.missing] if missing == "fill" else []
     even = len(parts.shapes) == 1
     if not absent:
@@ -102,7 +113,10 @@ class Parts:
         return table[self.which]
 
 
-def _read(found: FoundCore, selection: Selection, decode: bool, out: NDArray | None) -> Parts:
+def read_parts(
+    found: FoundCore, selection: Selection, decode: bool, out: NDArray | None, clip: bool = False
+) -> Parts:
+    """What was found, as elements one after the other."""
     kinds = found.kinds
     kind, shape, attributes, _ = found.columns()
     ranks = {len(one) for one in found.shapes}
@@ -110,7 +124,7 @@ def _read(found: FoundCore, selection: Selection, decode: bool, out: NDArray | N
         raise SelectionError(
             f"the arrays are of different ranks ({sorted(ranks)}): read them by groups of names"
         )
-    keys, each = _keys(found, kinds, kind, shape, selection)
+    keys, each = _keys(found, kinds, kind, shape, selection, clip)
     dtypes = {one[0] for one in kinds}
     packing = packings(found) if decode else []
     target = None if out is None else _flat_out(out)
@@ -151,11 +165,13 @@ def _distinct(parts: Parts) -> Parts:
 
 
 def _keys(
-    found: FoundCore, kinds: list[Any], kind: NDArray, shape: NDArray, selection: Selection
+    found: FoundCore, kinds: list[Any], kind: NDArray, shape: NDArray, selection: Selection, clip: bool
 ) -> tuple[list[Any], bool]:
     """One index for all arrays, or one for each."""
     if selection is None:
         return [...], False
+    if clip:
+        selection = _clipped(found, kinds, kind, selection)
     if isinstance(selection, Mapping):
         keys = {
             number: _by_name(selection, kinds[number][1], found.names[0])
@@ -167,6 +183,19 @@ def _keys(
     if callable(selection):
         return _called(found, kinds, kind, shape, selection), True
     return [selection], False
+
+
+def _clipped(
+    found: FoundCore, kinds: list[Any], kind: NDArray, selection: Selection
+) -> Callable[[str, tuple[int, ...]], Any]:
+    """The selection for each array, by place, cut to it."""
+    dims = {name: kinds[number][1] for name, number in zip(found.names, kind.tolist(), strict=True)}
+
+    def placed(name: str, shape: tuple[int, ...]) -> Any:
+        key = selection(name, shape) if callable(selection) else selection
+        return _by_name(key, dims[name], name) if isinstance(key, Mapping) else key
+
+    return clipped(placed)
 
 
 def _by_name(selection: Mapping[str, Any], dims: list[str | None] | None, where: str) -> tuple[Any, ...]:

@@ -22,7 +22,8 @@ HIDDEN = ("_nc_",)
 FACTS = ("dtype", "shape", "dims", "size", "min", "max", "sum", "count", "nulls", "texts", "attributes")
 
 
-def _arrow() -> Any:
+def arrow_package() -> Any:
+    """pyarrow, or an error that says how to install it."""
     try:
         import pyarrow
     except ImportError as error:
@@ -32,7 +33,7 @@ def _arrow() -> Any:
 
 def datasets(core: CollectionCore) -> Any:
     """See `Collection.datasets`."""
-    arrow = _arrow()
+    arrow = arrow_package()
     names = core.names()
     held: dict[str, list[str]] = {name: [] for name in names}
     for variable, _ in core.variables():
@@ -79,7 +80,7 @@ def _column(arrow: Any, values: list[Any]) -> Any:
 
 def statistics(core: CollectionCore, variables: Sequence[str] | None = None) -> Any:
     """See `Collection.statistics`."""
-    arrow = _arrow()
+    arrow = arrow_package()
     fields: dict[str, list[Any]] = {name: [] for name in ("dataset", "variable", *FACTS)}
     for variable, _ in core.variables():
         if variables is not None and variable not in variables:
