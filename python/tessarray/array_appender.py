@@ -56,7 +56,8 @@ class ArrayAppender(Unclosed):
             failure, self._failure = self._failure, None
             raise failure
         try:
-            self._core.append(values)
+            with self._interruptible():
+                self._core.append(values)
         except InvalidArgumentError:
             self._check(values)
             raise
@@ -90,12 +91,14 @@ class ArrayAppender(Unclosed):
         Chunks that are not full by then are written again later, with the frames that follow.
         """
         self._failure = None
-        self._core.flush()
+        with self._interruptible():
+            self._core.flush()
 
     def close(self) -> None:
         """Flush, and take no more. May be called again, also after it failed."""
         self._failure = None
-        self._core.close()
+        with self._interruptible():
+            self._core.close()
         self._ending.set()
         self._closed = True
 
@@ -109,7 +112,10 @@ class ArrayAppender(Unclosed):
         traceback: TracebackType | None,
     ) -> None:
         # Frames that were taken are kept, whatever went wrong after them.
-        self.close()
+        if self._interrupted:
+            self._close_late("")
+        else:
+            self.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else f"{self.pending} pending"

@@ -6,6 +6,8 @@ import atexit
 import os
 import warnings
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 __all__ = ["Unclosed"]
 
@@ -17,6 +19,8 @@ class Unclosed:
 
     _closed = True
     _process = 0
+    # Whether a wait for another writer was ended by Ctrl-C: nobody is made to wait for the same once more.
+    _interrupted = False
 
     def close(self) -> None:
         """Store everything; sets `_closed` where that was done."""
@@ -27,9 +31,24 @@ class Unclosed:
         self._closed, self._process = False, os.getpid()
         _open.add(self)
 
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Around a call that may wait for another writer."""
+        try:
+            yield
+            self._interrupted = False
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
+
     def _close_late(self, when: str) -> None:
         # What a forked child has is the parent's.
         if self._closed or self._process != os.getpid():
+            return
+        if self._interrupted:
+            self._closed = True
+            message = f"{self!r}: storing was interrupted; what is pending is lost"
+            warnings.warn(message, ResourceWarning, stacklevel=3, source=self)
             return
         warnings.warn(
             f"{self!r} was not closed: {when}; close it, or use `with`",

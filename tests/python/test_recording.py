@@ -103,7 +103,7 @@ class TestRecording:
         fleet = tessarray.create_collection(tessarray.MemoryStore())
         with fleet.transaction("fill") as tx:
             for i in range(5):
-                tx.add(f"d{i}", {"even": (("z",), np.zeros(4)), "ragged": (("z",), np.zeros(2 + i % 2))})
+                tx.add(f"d{i}", {"even": (("y",), np.zeros(4)), "ragged": (("z",), np.zeros(2 + i % 2))})
         with tessarray.record(tmp_path / "log") as log:
             fleet.read("even", selection=np.s_[1:3])
             fleet.read("ragged")
