@@ -44,7 +44,7 @@ def test_with_verify_always_a_change_that_no_write_made_is_found_by_the_next_sma
     array = {
         "open_array": lambda: tessarray.open_array(tmp_path / "a", mode="r", verify="always"),
         "open": lambda: tessarray.open(tmp_path / "a", mode="r", verify="always"),
-        "group": lambda: tessarray.open_group(tmp_path, verify="always")["a"],
+        "group": lambda: tessarray.open_group(tmp_path, mode="a", verify="always")["a"],
         "session": lambda: tessarray.open_array(
             tmp_path / "a", session=pickle.loads(pickle.dumps(tessarray.Session(2, verify="always")))
         ),
@@ -102,6 +102,23 @@ def test_empty_chunks_are_stored_where_that_was_asked(tmp_path, shards):
     group = tessarray.create_group(tmp_path / "g")
     group.create_array("x", config={"write_empty_chunks": True}, **shape)[...] = 7
     assert group["x"].nchunks_initialized == array.nobjects
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_required_array_has_the_options_whether_it_was_there_or_not(there):
+    group = tessarray.create_group(tessarray.MemoryStore())
+    shape = {"shape": 8, "chunks": 4, "dtype": "i4"}
+    if there:
+        group.create_array("a", **shape)
+    array = group.require_array("a", **shape, verify="always", config={"read_missing_chunks": False})
+    assert array.verify == "always"
+    with pytest.raises(MissingChunkError):
+        array[...]
+    array = group.require_array("a", **shape, write_empty_chunks=True)
+    array[...] = 0
+    assert array.nchunks_initialized == 2
+    with pytest.raises(InvalidArgumentError, match=r"config: expected some of .*found 'nope'"):
+        group.require_array("a", **shape, config={"nope": 1})
 
 
 @pytest.mark.parametrize(
