@@ -6,9 +6,10 @@ and codecs) stays its own: a test of that tests zarr-python, or fails because ou
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -52,6 +53,18 @@ def _into_buffers(name: str) -> None:
     setattr(tessarray.Array, name, selected)
 
 
+def _creating(opened: Callable[..., Any]) -> Callable[..., Any]:
+    """Opens in zarr-python's mode where none is given: what is not there is created, unless the store is read-only."""
+
+    @functools.wraps(opened)
+    def opening(store: Any = None, **others: Any) -> Any:
+        if others.get("mode") is None and not getattr(store, "read_only", False):
+            others["mode"] = "a"
+        return opened(store, **others)
+
+    return opening
+
+
 def _from_store(store: Any, *, attributes: Any = None, zarr_format: Any = 3, overwrite: bool = False) -> Any:
     return tessarray.create_group(store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite)
 
@@ -65,6 +78,8 @@ def install() -> None:
         for name in (*FUNCTIONS, "Array", "Group"):
             if hasattr(place, name):
                 setattr(place, name, getattr(tessarray, name))
+        for name in ("open", "open_group"):
+            setattr(place, name, _creating(getattr(tessarray, name)))
     for name, ours in ERRORS.items():
         setattr(zarr.errors, name, ours)
     for kind in ("basic", "orthogonal", "coordinate", "mask", "block"):
@@ -80,7 +95,7 @@ install()
 def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
     """Notes what became of each test, a line of JSON each: its id, the outcome, and what was raised."""
     report = (yield).get_result()  # type: ignore[misc]
-    if report.failed or call.when == "call":
+    if report.failed or report.skipped or call.when == "call":
         raised = "" if call.excinfo is None else call.excinfo.exconly()[:400]
         with open(os.environ["ZARR_SUITE_NOTES"], "a") as notes:
             notes.write(json.dumps([item.nodeid, report.outcome, raised]) + "\n")

@@ -187,9 +187,7 @@ class Group(GroupCore, MutableMapping[str, Any]):
     def create_array(self, name: str, *, overwrite: bool = False, **arguments: Any) -> Array:
         """Create an array; arguments are those of `tessarray.create_array`. Groups on the way are created too."""
         arguments.setdefault("zarr_format", self.zarr_format)
-        ours = {
-            key: arguments.pop(key) for key in ("verify", "config", "write_empty_chunks") if key in arguments
-        }
+        ours = _options(arguments)
         plain, data = array_arguments(**arguments)
         node = self._create_array(_relative(name), plain, overwrite)
         array = Array(configure(node, **ours), self.store)
@@ -286,12 +284,13 @@ class Group(GroupCore, MutableMapping[str, Any]):
     ) -> Array:
         """The array of this name, created where there is none.
 
-        One that is there must have this shape, and a dtype to which this one can be cast (`exact`: the same).
+        One that is there must have this shape, and a dtype to which this one can be cast (`exact`: the same); of the
+        `arguments`, which are those of `create_array`, `verify`, `config` and `write_empty_chunks` count for it too.
         """
         node = self._get(_relative(name))
         if node is None:
             return self.create_array(name, shape=shape, dtype=dtype, **arguments)
-        array = node_of(node, self.store)
+        array = node_of(configure(node, **_options(arguments)), self.store)
         if not isinstance(array, Array):
             raise WrongNodeError(f"{name!r} is a group, expected an array", path=name)
         wanted = shape_of(shape, "shape")
@@ -362,6 +361,11 @@ def _sound(node: Array | Group | TessarrayError) -> Array | Group:
         )
         raise node
     return node
+
+
+def _options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Takes what is said of the handle out of the arguments of `create_array`."""
+    return {key: arguments.pop(key) for key in ("verify", "config", "write_empty_chunks") if key in arguments}
 
 
 def node_of(node: Node, store: Store) -> Array | Group:

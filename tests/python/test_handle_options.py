@@ -104,6 +104,23 @@ def test_empty_chunks_are_stored_where_that_was_asked(tmp_path, shards):
     assert group["x"].nchunks_initialized == array.nobjects
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_required_array_has_the_options_whether_it_was_there_or_not(there):
+    group = tessarray.create_group(tessarray.MemoryStore())
+    shape = {"shape": 8, "chunks": 4, "dtype": "i4"}
+    if there:
+        group.create_array("a", **shape)
+    array = group.require_array("a", **shape, verify="always", config={"read_missing_chunks": False})
+    assert array.verify == "always"
+    with pytest.raises(MissingChunkError):
+        array[...]
+    array = group.require_array("a", **shape, write_empty_chunks=True)
+    array[...] = 0
+    assert array.nchunks_initialized == 2
+    with pytest.raises(InvalidArgumentError, match=r"config: expected some of .*found 'nope'"):
+        group.require_array("a", **shape, config={"nope": 1})
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

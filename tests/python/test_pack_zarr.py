@@ -1,61 +1,12 @@
-"""A pack as a store of zarr-python: its own tests of stores, and zarr and xarray at work."""
+"""A pack as a store of zarr-python: zarr and xarray at work."""
 
 from __future__ import annotations
-
-import uuid
-from typing import Any
 
 import numpy as np
 import pytest
 import zarr
-from zarr.core.buffer import Buffer, cpu
-from zarr.testing.store import StoreTests
 
 import tessarray
-from tessarray._native import PackStore
-from tessarray.zarr_store import ZarrStore
-
-
-class TestPackStore(StoreTests[ZarrStore, cpu.Buffer]):
-    """Each call is a transaction."""
-
-    store_cls = ZarrStore
-    buffer_cls = cpu.Buffer
-
-    async def get(self, store: ZarrStore, key: str) -> Buffer:
-        value = store.store.get(key)
-        assert value is not None
-        return self.buffer_cls.from_bytes(value)
-
-    async def set(self, store: ZarrStore, key: str, value: Buffer) -> None:
-        store.store.put(key, value.to_bytes())
-
-    @pytest.fixture
-    def store_kwargs(self, tmp_path) -> dict[str, Any]:
-        path = tmp_path / f"{uuid.uuid4().hex}.pack"
-        pack = tessarray.create_pack(path, durable=False)
-        return {"store": PackStore(pack._core, str(path))}
-
-    def test_store_repr(self, store: ZarrStore) -> None:
-        assert str(store).startswith("tessarray://")
-        assert repr(store) == f"ZarrStore('{store}')"
-
-    def test_store_supports_writes(self, store: ZarrStore) -> None:
-        assert store.supports_writes
-
-    def test_store_supports_listing(self, store: ZarrStore) -> None:
-        assert store.supports_listing
-
-
-class TestTransactionStore(TestPackStore):
-    """All calls are one transaction."""
-
-    @pytest.fixture
-    def store_kwargs(self) -> dict[str, Any]:
-        return {"store": tessarray.create_pack(tessarray.MemoryStore()).transaction("test").store}
-
-    async def test_serializable_store(self, store: ZarrStore) -> None:
-        pytest.skip("a transaction lives in one process")
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
