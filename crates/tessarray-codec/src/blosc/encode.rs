@@ -88,10 +88,13 @@ pub(super) fn stored_head(
             with_scratch(|scratch| {
                 let mut gathered = std::mem::take(&mut scratch.gathered);
                 let mut encoder = Encoder { config, header: &header, raw: None, input, start: 0, scratch };
-                let stored = (0..header.blocks()).all(|index| {
-                    let block = input.get(encoder.range(index), &mut gathered);
-                    !encoder.compresses(block)
-                });
+                let whole = input.whole(encoder.range(0)).is_some();
+                let roomy = whole || ready(&mut gathered, header.blocksize).is_ok();
+                let stored = roomy
+                    && (0..header.blocks()).all(|index| {
+                        let block = input.get(encoder.range(index), &mut gathered);
+                        !encoder.compresses(block)
+                    });
                 encoder.scratch.gathered = gathered;
                 stored
             })
@@ -208,11 +211,14 @@ impl Encoder<'_> {
     }
 
     /// Whether any stream of an unfiltered block gets smaller: tried in the room for planes, which such blocks have no use for.
+    /// Without memory for the trial it is taken to: who encodes it then finds out, and says so.
     fn compresses(&mut self, block: &[u8]) -> bool {
         let Scratch { states, stream, planes: room, .. } = &mut *self.scratch;
         block.chunks_exact(block.len() / self.header.streams(block.len())).any(|bytes| {
             room.clear();
-            room.reserve(bytes.len());
+            if room.try_reserve(bytes.len()).is_err() {
+                return true;
+            }
             let tools = (&mut *states, &mut *stream);
             self.config.compressor.compress(self.config.level, bytes, room, bytes.len() - 1, tools).is_some()
         })
