@@ -293,3 +293,80 @@ def test_appends_by_path_beside_other_writers_of_a_pack_lose_no_row(tmp_path, ho
         own = found[(found[:, 0] - 1) // count == number, 0]
         assert own.tolist() == sorted(own), "one writer's appends are in the order it made them"
     assert pack.check(deep=True) == []
+
+
+LAYOUTS = {
+    "chunks": {"chunks": (4,)},
+    "v2": {"chunks": (4,), "zarr_format": 2},
+    "shards": {"chunks": (2,), "shards": (8,)},
+    "shard_edge": {"chunks": (4,), "shards": (8,)},
+}
+
+
+def place_of(tmp_path, place: str) -> str:
+    if place == "directory":
+        return str(tmp_path / "a.zarr")
+    tessarray.create_pack(tmp_path / "p.zarr")
+    return str(tmp_path / "p.zarr" / "a")
+
+
+@pytest.mark.parametrize("place", ["directory", "pack"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_write_by_a_handle_that_knows_fewer_rows_keeps_those_that_others_appended(tmp_path, place, layout):
+    path = place_of(tmp_path, place)
+    tessarray.create_array(path, data=np.array([1, 2, 3], "i4"), **LAYOUTS[layout])
+    older, other = tessarray.open_array(path, mode="r+"), tessarray.open_array(path, mode="r+")
+    other.append(np.array([9], "i4"))
+    older[0:3] = np.array([5, 6, 7], "i4")
+    assert tessarray.open_array(path, mode="r")[:].tolist() == [5, 6, 7, 9]
+    older[...] = 0
+    assert tessarray.open_array(path, mode="r")[:].tolist() == [0, 0, 0, 9]
+
+
+def test_a_write_by_an_older_handle_of_a_transaction_keeps_appended_rows(tmp_path):
+    pack = tessarray.create_pack(tmp_path / "p.zarr")
+    with pack.transaction("make") as tx:
+        tx.create_array("a", data=np.array([1, 2, 3], "i4"), chunks=(4,))
+    with pack.transaction("change") as tx:
+        older = tx["a"]
+        tx["a"].append(np.array([9], "i4"))
+        older[0:3] = np.array([5, 6, 7], "i4")
+    assert pack["a"][:].tolist() == [5, 6, 7, 9]
+
+
+@pytest.mark.parametrize("place", ["directory", "pack"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_rows_appended_while_another_handle_writes_the_rows_that_it_knows_all_stay(tmp_path, place, layout):
+    path = place_of(tmp_path, place)
+    tessarray.create_array(path, data=np.array([0], "i4"), **LAYOUTS[layout])
+    older = tessarray.open_array(path, mode="r+")
+    rounds = 40
+
+    def append() -> None:
+        other = tessarray.open_array(path, mode="r+")
+        for number in range(1, rounds):
+            other.append(np.array([number], "i4"))
+
+    with ThreadPoolExecutor(1) as pool:
+        appended = pool.submit(append)
+        while not appended.done():
+            older[...] = -1
+        appended.result()
+    older[...] = -1
+    assert tessarray.open_array(path, mode="r")[:].tolist() == [-1, *range(1, rounds)]
+
+
+@pytest.mark.parametrize("place", ["directory", "pack"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_write_of_all_rows_replaces_a_damaged_object_at_the_end(tmp_path, place, layout):
+    path = place_of(tmp_path, place)
+    a = tessarray.create_array(path, shape=(3,), dtype="i8", **LAYOUTS[layout])
+    a[:] = np.array([1, 2, 3]) << 40
+    folder = tmp_path / ("a.zarr" if place == "directory" else "p.zarr/segments")
+    stored = [f for f in folder.rglob("*") if f.is_file() and f.name[0] not in ".z" and f.stat().st_size]
+    assert stored
+    for file in stored:
+        file.write_bytes(bytes(byte ^ 0x55 for byte in file.read_bytes()))
+    a = tessarray.open_array(path, mode="r+")
+    a[:] = [4, 5, 6]
+    assert tessarray.open_array(path, mode="r")[:].tolist() == [4, 5, 6]

@@ -4,7 +4,7 @@ use crate::error::{ArrayError, Result};
 use crate::layout::Layout;
 use crate::session::Session;
 use std::sync::Arc;
-use tessarray_meta::ArrayMetadata;
+use tessarray_meta::{ArrayMetadata, Node};
 use tessarray_store::{Key, Prefix, ReadRequest, ReadSink, Store};
 
 /// One state of one array.
@@ -32,6 +32,12 @@ impl Target<'_> {
         }
         let store = self.store.describe();
         Err(ArrayError::MissingChunk { store, key: key.to_string(), chunk: at.to_vec() })
+    }
+
+    /// Whether the metadata document says that the array ends where these metadata do.
+    pub(crate) fn is_end_current(&self) -> Result<bool> {
+        let node = crate::documents::load(self.store, self.prefix, self.session.limits())?;
+        Ok(matches!(node, Some(Node::Array(found)) if found.shape == self.metadata.shape))
     }
 
     /// Reads a batch of requests. One without any is not sent: to a store that is far away it would cost a way there and

@@ -48,3 +48,13 @@ pub enum CodecError {
     #[error("codec {codec:?}: {message}")]
     User { codec: String, message: String },
 }
+
+impl CodecError {
+    /// Whether it says that stored bytes are damaged, and not that they could not be decoded here and now.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Truncated { .. } | Self::Size { .. } | Self::Checksum { .. } | Self::Corrupt { .. }
+        )
+    }
+}

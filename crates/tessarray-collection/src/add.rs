@@ -72,7 +72,7 @@ pub fn add(
             variable.kind.like(Arc::clone(store), &path, &variable.shape, variable.attributes.clone())?;
         array.put_metadata()?;
         let whole = Selection::all(&variable.shape);
-        array.write_from(&whole, &variable.values, variable.arena)?;
+        array.write_alone(&whole, &variable.values, variable.arena)?;
         let known = match &variable.texts {
             Some(texts) => Some(Statistics::of_texts(variable.shape.iter().product(), texts.clone())),
             None => variable

@@ -124,12 +124,10 @@ impl Store for AutoStore {
                     bytes: tessarray_store::BlobBytes::Shared(bytes),
                 });
                 let decided = decide(blob)?;
-                let parts: Vec<&[u8]> = match &decided {
-                    Update::Put(parts) => parts.clone(),
-                    Update::PutOwned(parts) => parts.iter().map(Vec::as_slice).collect(),
-                    Update::Delete => {
-                        return self.change(&name, &|store| store.delete(key)).map(|_| ());
-                    }
+                let parts: Option<Vec<&[u8]>> = match &decided {
+                    Update::Put(parts) => Some(parts.clone()),
+                    Update::PutOwned(parts) => Some(parts.iter().map(Vec::as_slice).collect()),
+                    Update::Delete => None,
                     Update::Keep => return Ok(()),
                 };
                 // Whoever changed the key in a transaction of its own did not wait for us.
@@ -138,7 +136,10 @@ impl Store for AutoStore {
                     if now != before {
                         return Err(StoreError::Changed { key: key.to_string() });
                     }
-                    store.update(key, true, &mut |_| Ok(Update::Put(parts.clone())))
+                    match &parts {
+                        Some(parts) => store.update(key, true, &mut |_| Ok(Update::Put(parts.clone()))),
+                        None => store.delete(key).map(drop),
+                    }
                 });
                 match made {
                     Err(StoreError::Changed { .. }) if read => {}

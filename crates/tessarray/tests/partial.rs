@@ -192,11 +192,28 @@ fn a_write_of_whole_shards_reads_nothing() {
     assert_eq!(scene.counter.encoded.load(Ordering::Relaxed), 64);
     assert_eq!(scene.counter.decoded.load(Ordering::Relaxed), 0);
     scene.read([0, 0], SHAPE);
-    // Shards that reach over the array's edge are whole when all of them inside the array is written.
+}
+
+#[test]
+fn a_write_of_a_shard_that_reaches_behind_the_end_reads_it_once_unless_the_writer_is_alone() {
+    let mut scene = Scene::new(true);
     scene.array.resize(&[200, 250]).unwrap();
     scene.plane = scene.plane.cut([0, 0], [200, 250]);
     scene.write([128, 128], [72, 122]);
+    // Others may have appended to it. Of its three rows of four inner chunks, the last row and column reach behind the end.
+    assert_eq!((scene.records.snapshot().total().calls, scene.cost(Kind::Update).calls), (1, 1));
+    assert_eq!(scene.counter.encoded.load(Ordering::Relaxed), 12);
+    assert_eq!(scene.counter.decoded.load(Ordering::Relaxed), 6);
+    scene.read([0, 0], [200, 250]);
+
+    let patch = Plane::random([72, 122], 10);
+    scene.plane.paste([128, 128], &patch);
+    scene.reset();
+    let (selection, bytes) = (Selection::region(&[128, 128], &[72, 122]), patch.bytes());
+    let input = InputView::new(&bytes, &[72, 122], 2).unwrap();
+    scene.array.write_alone(&selection, &input, &Arena::new()).unwrap();
     assert_eq!((scene.records.snapshot().total().calls, scene.cost(Kind::Put).calls), (1, 1));
+    assert_eq!(scene.counter.decoded.load(Ordering::Relaxed), 0);
     scene.read([0, 0], [200, 250]);
 }
 

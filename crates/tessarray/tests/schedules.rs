@@ -275,3 +275,25 @@ fn parts_of_chunks_written_by_path_and_in_transactions_all_stay() {
         assert_eq!(numbers(&store), [1, 2, 3, 4]);
     });
 }
+
+/// A handle writes all rows that it knows while others append to the same chunk: with a number, or with fill, which removes
+/// the chunk unless somebody else's rows are in it.
+#[test]
+fn rows_appended_beside_a_write_of_all_rows_that_an_older_handle_knows_stay() {
+    for (shards, number) in [(false, 9), (false, 0), (true, 9), (true, 0)] {
+        explore(80, move || {
+            let store = place(shards);
+            transact(&open(&store), |array| append(array, &[7]).map(drop));
+            let older = array(open(&store).auto_store());
+            let over = thread::spawn(move || {
+                older.write_bytes(&Selection::all(&[1]), &i64::to_ne_bytes(number)).unwrap();
+            });
+            let writers = [by_path(&store, [1, 2]), by_transactions(&store, [3, 4])];
+            writers.into_iter().chain([over]).for_each(|writer| writer.join().unwrap());
+            let mut found = numbers(&store);
+            assert_eq!(found.remove(0), number, "{found:?}");
+            found.sort_unstable();
+            assert_eq!(found, [1, 2, 3, 4]);
+        });
+    }
+}

@@ -12,7 +12,7 @@
 use super::{Array, State, Within};
 use crate::documents;
 use crate::error::{ArrayError, Result};
-use crate::execute;
+use crate::execute::{self, End};
 use crate::session::Session;
 use crate::target::Target;
 use tessarray_buffer::{Arena, InputView};
@@ -113,7 +113,8 @@ impl Array {
             let Part { origin, input } = &parts[number as usize];
             let mut origin = origin.clone();
             origin[axis] = start;
-            execute::write(&target, &Selection::region(&origin, input.shape()), input, arena)
+            let selection = Selection::region(&origin, input.shape());
+            execute::write(&target, &selection, input, arena, End::Held)
         })?;
         let document = documents::of_array(&grown.metadata, &self.inner.prefix)?.pop();
         Ok((start, grown, document.map(|(_, bytes)| bytes).unwrap_or_default()))

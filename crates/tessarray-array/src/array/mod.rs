@@ -10,7 +10,7 @@ pub use check::{Finding, FindingKind};
 pub(crate) use check::{classify, finding};
 
 use crate::error::{ArrayError, Result};
-use crate::execute;
+use crate::execute::{self, End};
 use crate::layout::Layout;
 use crate::session::Session;
 use crate::target::Target;
@@ -168,16 +168,34 @@ impl Array {
     ///
     /// Each object (chunk or shard) changes atomically, and writers of any selections, in any threads and, on local
     /// stores, processes, leave the result of some serial order. A killed writer leaves each object old or new.
+    /// What others appended since this handle learnt the shape stays, in the same chunks, too. An object that is written in
+    /// part, or that reaches behind the array's end, costs a look at what is stored, and if it is, its decoding.
     /// Memory: one encoded object and one decoded inner chunk a worker.
     ///
     /// # Errors
     /// Selections and buffers that do not fit; values a codec cannot hold; damage in a chunk that is written in part;
     /// a store that fails. Objects that were written before the failure stay written.
     pub fn write_from(&self, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
+        self.write_up_to(selection, input, arena, End::Open)
+    }
+
+    /// The same, for who made the array and knows that nobody else has it yet, as in a transaction: objects that reach
+    /// behind the end are put without a look at what is stored.
+    pub fn write_alone(&self, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
+        self.write_up_to(selection, input, arena, End::Held)
+    }
+
+    fn write_up_to(
+        &self,
+        selection: &Selection,
+        input: &InputView<'_>,
+        arena: &Arena,
+        end: End,
+    ) -> Result<()> {
         let state = self.state();
         self.fits(&state, selection, input.shape(), input.item())?;
         self.settle()?;
-        execute::write(&self.target(&state), selection, input, arena)
+        execute::write(&self.target(&state), selection, input, arena, end)
     }
 
     /// Before a durable write: what it is read with is on the disk, too, whoever put it. Costs a look at the metadata

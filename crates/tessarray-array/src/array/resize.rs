@@ -16,7 +16,7 @@
 use super::{Array, Within};
 use crate::documents;
 use crate::error::{ArrayError, Result};
-use crate::execute;
+use crate::execute::{self, End};
 use crate::target::Target;
 use tessarray_buffer::{Arena, InputView, VarItem};
 use tessarray_grid::{AxisSelection, Selection};
@@ -115,7 +115,7 @@ fn clear_edge(target: &Target<'_>, old: &ArrayMetadata, at: &[u64], axis: usize)
         old.fill_value.to_vec()
     };
     let input = InputView::repeat(&fill, &selection.shape());
-    execute::write(target, &selection, &input, &arena)
+    execute::write(target, &selection, &input, &arena, End::Held)
 }
 
 /// Whether a chunk lies outside a grid of so many chunks along each axis.

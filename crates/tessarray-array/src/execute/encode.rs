@@ -1,5 +1,9 @@
 //! One object: encoded from the input and, where that does not cover it, from its current bytes.
 
+mod end;
+
+pub(crate) use end::End;
+
 use super::fill::{fill_chunk, fill_item, is_fill};
 use super::transfer::{gather, stored_strides, whole_chunk};
 use super::whole::InputPieces;
@@ -34,6 +38,7 @@ pub(crate) struct ObjectEncoder<'a> {
     picks: &'a Picks,
     input: &'a InputView<'a>,
     arena: &'a Arena,
+    end: End,
     fill: Vec<u8>,
     strides: Strides,
     leaf: &'a Chain,
@@ -52,10 +57,12 @@ impl<'a> ObjectEncoder<'a> {
         picks: &'a Picks,
         input: &'a InputView<'a>,
         arena: &'a Arena,
+        end: End,
     ) -> Self {
         let leaf = target.layout.leaf();
         let fill = fill_item(leaf.spec(), arena);
-        Self { target, picks, input, arena, fill, strides: stored_strides(leaf, target.layout.item), leaf }
+        let strides = stored_strides(leaf, target.layout.item);
+        Self { target, picks, input, arena, end, fill, strides, leaf }
     }
 
     /// The same for an object of another shape.
@@ -65,18 +72,8 @@ impl<'a> ObjectEncoder<'a> {
     {
         let leaf = target.layout.leaf();
         let strides = stored_strides(leaf, target.layout.item);
-        let (picks, input, arena, fill) = (self.picks, self.input, self.arena, self.fill.clone());
-        ObjectEncoder { target, picks, input, arena, fill, strides, leaf }
-    }
-
-    /// Whether the write replaces every element of the object that lies inside the array.
-    pub(crate) fn covers_object(&self, child: &Child) -> bool {
-        let layout = self.target.layout;
-        self.covers(&child.cell, &layout.first_leaf(&child.at), &layout.object_ratio())
-    }
-
-    fn covers(&self, cell: &Cell, first: &[u64], ratio: &[u64]) -> bool {
-        self.picks.covers(cell, first, ratio, self.target.layout, &self.target.metadata.shape)
+        let (picks, input, arena, end) = (self.picks, self.input, self.arena, self.end);
+        ObjectEncoder { target, picks, input, arena, end, fill: self.fill.clone(), strides, leaf }
     }
 
     /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
@@ -152,7 +149,7 @@ impl<'a> ObjectEncoder<'a> {
         parallel: bool,
     ) -> Result<Encoded<'a>> {
         let total = sharding.counts().iter().product::<u64>();
-        let old = self.old_index(sharding, place, key)?;
+        let old = self.old_index(level, sharding, place, key)?;
         let ratio = self.target.layout.child_ratio(level);
         let touched = self.picks.children(place.cell, &ratio);
         let first = self.target.layout.first_child(level, place.at);
@@ -167,20 +164,6 @@ impl<'a> ObjectEncoder<'a> {
             vec![self.piece(&job, 0..total)?]
         };
         self.assemble(sharding, pieces, key, place)
-    }
-
-    fn old_index(&self, sharding: &Sharding, place: &Place<'_>, key: &str) -> Result<Option<ShardIndex>> {
-        let Some(current) = place.current else { return Ok(None) };
-        let lying =
-            |reason: String| ArrayError::ShardIndex { key: key.into(), shard: place.at.to_vec(), reason };
-        let size = current.len() as u64;
-        let Some((at, length)) = sharding.index_span(size) else {
-            let expected = sharding.index_bytes();
-            return Err(lying(format!("truncated: expected at least {expected} bytes, found {size}")));
-        };
-        let encoded = &current[at as usize..(at + length) as usize];
-        let index = with_scratch(|scratch| sharding.parse_index(encoded, size, scratch));
-        index.map(Some).map_err(|error| lying(error.to_string()))
     }
 
     /// Encodes a run of a shard's children, back to back.
@@ -316,7 +299,12 @@ impl<'a> ObjectEncoder<'a> {
         let ones = Dims::from_elem(1, place.at.len());
         let covered = self.covers(place.cell, place.at, &ones);
         match place.current {
-            Some(current) if !covered => self.leaf.decode(current, chunk, self.arena, scratch)?,
+            Some(current) if !covered => match self.leaf.decode(current, chunk, self.arena, scratch) {
+                Err(error) if error.is_damage() && self.replaces(place.cell, place.at, &ones) => {
+                    fill_chunk(chunk, &self.fill);
+                }
+                other => other?,
+            },
             _ if covered && is_inside(place.at, self.target.layout, &self.target.metadata.shape) => {}
             _ => fill_chunk(chunk, &self.fill),
         }

@@ -12,6 +12,7 @@ mod transfer;
 mod whole;
 mod write;
 
+pub(crate) use encode::End;
 pub(crate) use indexes::child_at;
 pub(crate) use many::read_many;
 pub(crate) use read::read;

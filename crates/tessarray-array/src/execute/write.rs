@@ -1,11 +1,18 @@
 //! Writing: every touched object is encoded once and put once, atomically.
 //!
 //! 1. The selection is cut into objects.
-//! 2. An object whose every element inside the array is replaced is encoded from the input alone, and put.
+//! 2. An object whose every element is replaced is encoded from the input alone, and put.
 //! 3. Any other is changed under the store's update of its key, which excludes other threads and processes: the
 //!    current value is read, inner chunks that are not touched keep their encoded bytes, those touched in part are
 //!    decoded and overlaid, the rest are encoded from the input.
 //! 4. Chunks that hold nothing but the fill value are not stored; an object without any is deleted.
+//!
+//! Where an object reaches behind the end, what lies there counts as its own, too ([`End::Open`]): others may have
+//! appended since this handle learnt the shape, or be about to, and what they stored there is kept by step 3. Only who
+//! holds the lock of the metadata (appends and resizes), or is alone with the array, knows the end ([`End::Held`]), and
+//! puts such objects by step 2. What cannot be decoded (a chunk, an index) would make step 3 fail for ever: it is made from
+//! the input alone if that has all of it up to the end, and the metadata document says that the end is still the same.
+//! An append that is under way cannot have put its rows into it, since it would have failed as we did.
 //!
 //! A thread that holds a key's lock never waits for a worker that has not begun, since all workers may be waiting for
 //! that lock (see [`crate::crew`]).
@@ -13,14 +20,14 @@
 //! Each worker holds one encoded object and one decoded inner chunk, or a block of it where it is large. Where there are fewer objects than workers, the
 //! workers share the inner chunks of one object instead.
 
-use super::encode::{Encoded, ObjectEncoder};
+use super::encode::{Encoded, End, ObjectEncoder};
 use crate::error::Result;
 use crate::plan::{Child, Picks};
 use crate::target::Target;
 use std::borrow::Cow;
 use tessarray_buffer::{Arena, InputView};
 use tessarray_grid::Selection;
-use tessarray_store::{PutMode, Update};
+use tessarray_store::{Key, PutMode, StoreError, Update};
 
 /// Work below this many bytes stays on the caller's thread.
 const SMALL: u64 = 64 << 10;
@@ -31,13 +38,14 @@ pub(crate) fn write(
     selection: &Selection,
     input: &InputView<'_>,
     arena: &Arena,
+    end: End,
 ) -> Result<()> {
     if input.shape().contains(&0) {
         return Ok(());
     }
     let picks = Picks::new(selection, target.layout);
     let objects = picks.objects(target.layout);
-    let encoder = ObjectEncoder::new(target, &picks, input, arena);
+    let encoder = ObjectEncoder::new(target, &picks, input, arena, end);
     let threads = target.session.threads() as u64;
     let bytes = picks.leaf_count().saturating_mul(target.layout.leaf_bytes() as u64);
     let n = objects.len();
@@ -73,7 +81,7 @@ fn put(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, parallel
         encoder.recycle(encoded);
         return Ok(());
     }
-    target.store.update(&key, true, &mut |current| {
+    let updated = target.store.update(&key, true, &mut |current| {
         let absent = current.is_none();
         let bytes = current.as_ref().map(|blob| &blob.bytes[..]);
         match encoder.object(child, key.as_str(), bytes, parallel)? {
@@ -81,6 +89,33 @@ fn put(target: &Target<'_>, encoder: &ObjectEncoder<'_>, child: &Child, parallel
             Encoded::Empty => Ok(Update::Delete),
             Encoded::Parts(parts) => Ok(Update::PutOwned(parts.into_iter().map(Cow::into_owned).collect())),
         }
-    })?;
+    });
+    match updated {
+        Err(error @ StoreError::Corrupt { .. }) if encoder.replaces_object(child) => {
+            replace(target, encoder, child, &key, parallel, error)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Puts an object at the end whose stored value the store cannot give, as packs do not where their checksum is wrong. It
+/// is put only over that very value: whoever changed it meanwhile may have put more there.
+fn replace(
+    target: &Target<'_>,
+    encoder: &ObjectEncoder<'_>,
+    child: &Child,
+    key: &Key,
+    parallel: bool,
+    error: StoreError,
+) -> Result<()> {
+    let Some(damaged) = target.store.head(key)? else { return Err(error.into()) };
+    if target.store.get(key).is_ok() {
+        return Err(error.into());
+    }
+    let Encoded::Parts(parts) = encoder.object(child, key.as_str(), None, parallel)? else {
+        return Err(error.into());
+    };
+    let parts: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
+    target.store.put(key, &parts, PutMode::IfMatch(damaged.version))?;
     Ok(())
 }

@@ -4,22 +4,27 @@ use super::{Cell, Picks};
 use crate::layout::Layout;
 
 impl Picks {
-    /// Whether a cell takes every element of its chunk that lies inside the array. The chunk spans `ratio` innermost
-    /// chunks of `layout` along each axis, from `first` on. Points never count as covering.
+    /// Whether a cell takes every element of its chunk, or of what of it lies before the `end`, if one is given. The chunk
+    /// spans `ratio` innermost chunks of `layout` along each axis, from `first` on. Points never count as covering.
     pub(crate) fn covers(
         &self,
         cell: &Cell,
         first: &[u64],
         ratio: &[u64],
         layout: &Layout,
-        shape: &[u64],
+        end: Option<&[u64]>,
     ) -> bool {
         let (Self::Axes(axes), Cell::Axes(ranges)) = (self, cell) else { return false };
         axes.iter().zip(ranges).enumerate().all(|(axis, (plan, range))| {
-            let total = layout.leaf_edges()[axis].count(shape[axis]);
-            let inside = ratio[axis].min(total.saturating_sub(first[axis]));
-            range.len() as u64 == inside
-                && range.clone().all(|part| plan.covers(&plan.part(part), shape[axis]))
+            let inside = match end {
+                Some(end) => {
+                    let total = layout.leaf_edges()[axis].count(end[axis]);
+                    ratio[axis].min(total.saturating_sub(first[axis]))
+                }
+                None => ratio[axis],
+            };
+            let extent = end.map_or(u64::MAX, |end| end[axis]);
+            range.len() as u64 == inside && range.clone().all(|part| plan.covers(&plan.part(part), extent))
         })
     }
 }
