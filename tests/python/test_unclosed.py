@@ -80,7 +80,9 @@ def test_with_an_interval_readers_see_frames_without_a_flush(tmp_path):
         reader = tessarray.open_array(tmp_path / "a", mode="r")
         for _ in range(3000):
             reader.refresh()
-            if len(reader) and appender.pending == 0:  # rows are seen a moment before they are counted as stored
+            if (
+                len(reader) and appender.pending == 0
+            ):  # rows are seen a moment before they are counted as stored
                 break
             time.sleep(0.01)
         assert (reader[...] == FRAMES[:1]).all() and appender.pending == 0
