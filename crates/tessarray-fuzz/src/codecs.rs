@@ -163,7 +163,7 @@ pub fn targets() -> Vec<Target> {
             let count = seen.entry(name).or_default();
             *count += 1;
             let suffix = if *count > 1 { format!("_{count}") } else { String::new() };
-            let label = format!("codec_{}{suffix}", name.replace('-', "_"));
+            let label = format!("codec_{}{suffix}", name.replace(['-', '.'], "_"));
             let fill = vec![0; data_type.size()].into_boxed_slice();
             let fill =
                 if matches!(data_type, DataType::String | DataType::Bytes) { Box::default() } else { fill };

@@ -27,6 +27,9 @@ use std::{
     },
 };
 
+/// How often a directory is made again that somebody else removes.
+const ATTEMPTS: usize = 64;
+
 /// Why a path was not opened.
 #[derive(Debug)]
 pub(super) enum Refusal {
@@ -91,8 +94,19 @@ impl Root {
         self.folder_by_path(path)
     }
 
-    /// Opens a directory, making it and those above it where they are absent.
+    /// Opens a directory, making it and those above it where they are absent. Whoever deletes at the same time takes empty
+    /// ones away again: then they are made once more.
     pub(super) fn make_folder(&self, path: &str) -> Outcome<Folder> {
+        for _ in 0..ATTEMPTS {
+            if let Some(folder) = self.try_make_folder(path)? {
+                return Ok(folder);
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::NotADirectory).into())
+    }
+
+    /// The same; `None` where a directory that was there, or was made, is gone, or what is there is none.
+    fn try_make_folder(&self, path: &str) -> Outcome<Option<Folder>> {
         let mut folder = match self.folder("")? {
             Some(folder) => folder,
             None => {
@@ -108,13 +122,17 @@ impl Root {
             walked.push_str(name);
             folder = match self.folder(&walked)? {
                 Some(next) => next,
-                None => {
-                    folder.make_folder(name)?;
-                    self.folder(&walked)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotADirectory))?
-                }
+                None => match folder.make_folder(name) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    made => {
+                        made?;
+                        let Some(next) = self.folder(&walked)? else { return Ok(None) };
+                        next
+                    }
+                },
             };
         }
-        Ok(folder)
+        Ok(Some(folder))
     }
 
     /// Syncs the directories above the root, up to that of the file system: those of its path as it was given, and, where
