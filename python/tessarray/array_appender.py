@@ -113,7 +113,7 @@ class ArrayAppender(Unclosed):
     ) -> None:
         # Frames that were taken are kept, whatever went wrong after them.
         if self._interrupted:
-            self._close_late("")
+            self._give_up()
         else:
             self.close()
 

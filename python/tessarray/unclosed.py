@@ -46,9 +46,7 @@ class Unclosed:
         if self._closed or self._process != os.getpid():
             return
         if self._interrupted:
-            self._closed = True
-            message = f"{self!r}: storing was interrupted; what is pending is lost"
-            warnings.warn(message, ResourceWarning, stacklevel=3, source=self)
+            self._give_up()
             return
         warnings.warn(
             f"{self!r} was not closed: {when}; close it, or use `with`",
@@ -57,6 +55,12 @@ class Unclosed:
             source=self,
         )
         self.close()
+
+    def _give_up(self) -> None:
+        """Take no more, store no more, and say so: for who was interrupted while it waited for another writer."""
+        self._closed = True
+        message = f"{self!r}: storing was interrupted; what is pending is lost"
+        warnings.warn(message, ResourceWarning, stacklevel=4, source=self)
 
     def __del__(self) -> None:
         self._close_late("its data are stored as it is collected")
