@@ -286,7 +286,13 @@ class Group(GroupCore, MutableMapping[str, Any]):
 
         One that is there must have this shape, and a dtype to which this one can be cast (`exact`: the same); of the
         `arguments`, which are those of `create_array`, `verify`, `config` and `write_empty_chunks` count for it too.
+
+        Raises `InvalidArgumentError` for another shape or dtype, `WrongNodeError` for a group of this name, and
+        `InvalidTypeError` for an unknown argument.
         """
+        from tessarray.existing import require_known
+
+        require_known("require_array", arguments)
         node = self._get(_relative(name))
         if node is None:
             return self.create_array(name, shape=shape, dtype=dtype, **arguments)

@@ -50,10 +50,19 @@ pub(crate) fn load_with_copy(
         && !store.is_local()
         && let Some((document, _)) = store.get(&prefix.key(V2_CONSOLIDATED)?)?
     {
-        group.consolidated =
-            GroupMetadata::from_zmetadata(&document, limits).ok().and_then(|copy| copy.consolidated);
+        if let Ok(copy) = GroupMetadata::from_zmetadata(&document, limits) {
+            (group.consolidated, group.unread) = (copy.consolidated, copy.unread);
+        }
     }
     Ok(node)
+}
+
+/// The document that holds the consolidated copy of a group of this format.
+pub(crate) fn copy_in(format: Format) -> &'static str {
+    match format {
+        Format::V3 => V3,
+        Format::V2 => V2_CONSOLIDATED,
+    }
 }
 
 /// The documents of an array: the one that makes it an array last.

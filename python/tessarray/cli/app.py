@@ -144,13 +144,16 @@ def explain(
 def check(
     store: Annotated[str, typer.Argument(metavar="STORE", help="A store: folder or .zip.")],
     deep: Annotated[bool, typer.Option("--deep", help="Decode every chunk, too.")] = False,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Count chunks that are not stored, too.")
+    ] = False,
     repair: Annotated[bool, typer.Option("--repair", help="Say what a repair would remove.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="With --repair: do it.")] = False,
     as_json: Json = False,
 ) -> None:
     from tessarray.cli import check as command
 
-    raise typer.Exit(command.run(store, deep, repair, apply, as_json))
+    raise typer.Exit(command.run(store, deep, missing, repair, apply, as_json))
 
 
 @app.command(help=texts.COPY)

@@ -17,6 +17,7 @@ from tessarray.collection.given import (
     Given,
     Lengths,
     dataset_of,
+    levels_of,
     stored_attributes,
     texts_of,
     unmasked,
@@ -79,7 +80,7 @@ class CollectionTransaction:
         Masked elements are stored as the `_FillValue`, or NaN.
 
         Raises `ExistsError` where the name is taken, `InvalidArgumentError` where a dimension has two lengths in one
-        group.
+        group, but for the levels of an OME-Zarr pyramid (`multiscales` among the group's attributes).
         """
         self.add_given(name, dataset_of(dataset, attrs))
 
@@ -90,7 +91,7 @@ class CollectionTransaction:
     def prepare(self, given: Given) -> list[Prepared]:
         """Variables as the engine takes them: what cannot be stored fails here, before anything is changed."""
         variables = []
-        lengths = Lengths()
+        lengths = Lengths(levels_of(given))
         for path, whole in given.variables.items():
             variable = unmasked(path, whole)
             values, dtype = values_of(path, variable)
