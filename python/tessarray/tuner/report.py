@@ -95,20 +95,17 @@ def _sections(result: TuneResult) -> Iterator[tuple[str, str, str, list[Markup]]
             (one.codec, f"{digits(one.ratio)}×", rate_text(one.encode), rate_text(one.decode))
             for one in sorted(result.codecs, key=lambda one: -one.ratio)
         ]
-        table = element(
-            "details", element("summary", "Figures"), _table(("Codec", "Ratio", "Encodes", "Decodes"), rows)
-        )
-        yield "codecs", "Codecs", "Codecs: ratio against speed", [charts.codecs(result), table]
-    drawn = [charts.memory(result)]
+        figures = _folded("Figures", _table(("Codec", "Ratio", "Encodes", "Decodes"), rows))
+        yield "codecs", "Codecs", "Codecs: ratio against speed", [charts.codecs(result), figures]
+    drawn, table = [charts.memory(result)], []
     if result.scaling:
         drawn.insert(0, charts.efficiency(result))
         counts = [
             (f"{one.workers}", time_text(one.seconds), f"{digits(one.speedup)}×", f"{one.efficiency:.0%}")
             for one in result.scaling
         ]
-        figures = _table(("Workers", "An access", "Speed-up", "Efficiency"), counts)
-        drawn.append(element("details", element("summary", "Figures"), figures))
-    yield "workers", "Workers", "Workers and memory", [element("div", drawn, class_="two")]
+        table = [_folded("Figures", _table(("Workers", "An access", "Speed-up", "Efficiency"), counts))]
+    yield "workers", "Workers", "Workers and memory", [element("div", drawn, class_="two"), *table]
     if (compared := charts.predictions(result)) is not None:
         yield "model", "Model", "The model against measurement", [compared]
     yield "settings", "Settings", "Metadata and settings", _settings(result)
@@ -240,14 +237,14 @@ def _settings(result: TuneResult) -> list[Markup]:
         "Calibration of the store and the machine": result.calibration,
     }
     return [
-        element(
-            "details",
-            element("summary", head),
-            element("pre", json.dumps(dict(one), indent=2, ensure_ascii=False, default=str)),
-        )
+        _folded(head, element("pre", json.dumps(dict(one), indent=2, ensure_ascii=False, default=str)))
         for head, one in documents.items()
         if one
     ]
+
+
+def _folded(head: str, content: Markup) -> Markup:
+    return element("details", element("summary", head), content)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Markup:

@@ -48,8 +48,8 @@ def pareto(result: TuneResult) -> Markup:
         if steps:
             steps.append((row.stored, steps[-1][1]))
         steps.append((row.stored, row.read.value))
-    x = Axis("bytes", "size of the array, logarithmic", log=True)
-    y = Axis("seconds", "time of an access, logarithmic", log=True)
+    x = Axis("bytes", "size of the array", log=True)
+    y = Axis("seconds", "time of an access", log=True)
     label = "Time of an access against the size of the array, one point per layout"
     return figure(Chart(label, x, y, series, guides=[Guide(steps)] if len(steps) > 1 else []), PARETO)
 
@@ -89,7 +89,7 @@ def codecs(result: TuneResult) -> Markup:
         Series("encoding", points("encode", False), palette.series(1), "square"),
     ]
     x = Axis("ratio", "ratio: bytes of values over bytes stored")
-    y = Axis("rate", "bytes of values per second on one thread, logarithmic", log=True)
+    y = Axis("rate", "bytes of values per second on one thread", log=True)
     label = "Ratio of codecs against the speed of encoding and of decoding"
     return figure(Chart(label, x, y, series), CODECS, legend(("decoding", "encoding")))
 
@@ -146,7 +146,7 @@ def memory(result: TuneResult) -> Markup:
     chart = Chart(
         "Memory against the number of workers, for reading and writing",
         Axis("count", "workers", low=0, high=most * 1.08),
-        Axis("bytes", "memory above input or output, logarithmic", log=True),
+        Axis("bytes", "memory above input or output", log=True),
         series,
         widest=760,
     )
@@ -186,9 +186,7 @@ def predictions(result: TuneResult) -> Markup | None:
         Guide([(low, low * factor), (high, high * factor)], solid=factor == 1)
         for factor in (1.0, 1 + MODEL_ERROR, 1 - MODEL_ERROR)
     ]
-    x, y = (
-        Axis("seconds", f"{name}, logarithmic", log=True) for name in ("measured", "predicted by the model")
-    )
+    x, y = (Axis("seconds", f"{name}", log=True) for name in ("measured", "predicted by the model"))
     errors = [abs(said / took - 1) for _, _, said, took in found]
     within = sum(error <= MODEL_ERROR for error in errors) / len(errors)
     words = f"Median error {median(errors):.0%} over {len(found)} reads; {within:.0%} of them within 30 %. {MODEL}"
