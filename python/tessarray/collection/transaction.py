@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,7 @@ from tessarray.errors import InvalidArgumentError, NotFoundError, WrongNodeError
 from tessarray.groups import Group
 from tessarray.sessions import Session
 from tessarray.transactions import Transaction
+from tessarray.with_block import WithBlock
 
 __all__ = ["CollectionTransaction"]
 
@@ -36,7 +36,7 @@ __all__ = ["CollectionTransaction"]
 Prepared = tuple[str, _native.KindCore, Any, Any, bytes | None, list[str] | None]
 
 
-class CollectionTransaction:
+class CollectionTransaction(WithBlock):
     """Changes of a collection that nobody else sees until they are committed. Made by `Collection.transaction`.
 
     >>> import numpy as np, tessarray
@@ -200,16 +200,11 @@ class CollectionTransaction:
         """Give the changes up."""
         self._transaction.abandon()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._transaction.__exit__(kind, error, traceback)
+    def _end(self, failed: bool) -> None:
+        if failed:
+            self.abandon()
+        else:
+            self.commit()
 
     def __repr__(self) -> str:
         return f"<CollectionTransaction {self._transaction.message!r}>"
