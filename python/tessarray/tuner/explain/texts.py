@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text, time_text
 from tessarray.tuner.explain.result import Explanation
-from tessarray.tuner.explain.words import seconds
 
 __all__ = ["facts", "stage_rows", "text"]
 
@@ -25,20 +24,20 @@ def facts(one: Explanation) -> list[tuple[str, str]]:
         ("touched", f"{one.chunks:,} chunks; {one.objects:,} of {one.objects_touched:,} {kind} are stored"),
     ]
     if one.block and one.blocks is not None:
-        rows.append(("blocks", f"about {one.blocks:,} codec blocks of {format_size(one.block)}"))
+        rows.append(("blocks", f"about {one.blocks:,} codec blocks of {byte_text(one.block)}"))
     rows += [
-        ("requests", f"{one.requests:,}; one takes {seconds(one.latency)}"),
+        ("requests", f"{one.requests:,}; one takes {time_text(one.latency)}"),
         (
             "fetched",
-            f"{format_size(one.fetched)} for {format_size(one.used)} used ({one.fetch_amplification:.2f} bytes a byte)",
+            f"{byte_text(one.fetched)} for {byte_text(one.used)} used ({one.fetch_amplification:.2f} bytes a byte)",
         ),
         (
             "decoded",
-            f"{format_size(one.decoded)} for {format_size(one.used)} used "
+            f"{byte_text(one.decoded)} for {byte_text(one.used)} used "
             f"({one.decode_amplification:,.1f} bytes a byte)",
         ),
-        ("first read", seconds(one.first)),
-        ("then", f"{seconds(one.warm)}, of which"),
+        ("first read", time_text(one.first)),
+        ("then", f"{time_text(one.warm)}, of which"),
     ]
     return rows
 
@@ -60,7 +59,7 @@ def text(one: Explanation) -> str:
     whole = max(one.stages.total, 1e-12)
     for name, time in stage_rows(one):
         bar = "█" * round(BAR * time / whole)
-        lines.append(f"  {name:<10}{seconds(time):>9} {time / whole:>4.0%} {bar}")
+        lines.append(f"  {name:<10}{time_text(time):>9} {time / whole:>4.0%} {bar}")
     found = one.diagnosis
     lines += ["", f"{found.cause.value.upper()}. {found.verdict}"]
     lines += [f"  - {evidence}" for evidence in found.evidence]

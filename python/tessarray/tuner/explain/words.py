@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import math
 
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text, extents_text, rate_text, time_text
 from tessarray.tuner.explain.causes import INSTANT, MEMORY, Candidate, Cause
 from tessarray.tuner.explain.counting import Counts
 from tessarray.tuner.explain.result import Diagnosis
 from tessarray.tuner.explain.stages import FASTER, Measured, Trial
 from tessarray.tuner.layout import Layout
 
-__all__ = ["described", "seconds"]
-
-
-def seconds(time: float) -> str:
-    """A time as people read it."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if time >= size:
-            return f"{time / size:.3g} {unit}"
-    return f"{time * 1e9:.0f} ns" if time > 0 else "0 s"
+__all__ = ["described"]
 
 
 def described(one: Candidate, measured: Measured, counts: Counts, codecs: str) -> Diagnosis:
@@ -34,12 +26,8 @@ def described(one: Candidate, measured: Measured, counts: Counts, codecs: str) -
 
 
 def _cut(layout: Layout) -> str:
-    cut = f"chunks {_sizes(layout.chunks)}"
-    return f"{cut} in shards {_sizes(layout.shards)}" if layout.shards else f"{cut}, no shards"
-
-
-def _sizes(extents: tuple[int, ...]) -> str:
-    return "×".join(map(str, extents))
+    cut = f"chunks {extents_text(layout.chunks)}"
+    return f"{cut} in shards {extents_text(layout.shards)}" if layout.shards else f"{cut}, no shards"
 
 
 def _effect(one: Candidate, counts: Counts, base: float) -> str:
@@ -55,18 +43,16 @@ def _effect(one: Candidate, counts: Counts, base: float) -> str:
             if before != after:
                 changes.append(f"{name} {before:,} -> {after:,}")
         if now.decoded != one.after.decoded:
-            changes.append(f"decoded {format_size(now.decoded)} -> {format_size(one.after.decoded)}")
+            changes.append(f"decoded {byte_text(now.decoded)} -> {byte_text(one.after.decoded)}")
     factor = base / max(one.seconds, 1e-9)
     counted = f" ({', '.join(changes)})" if changes else ""
-    return f"about {factor:.1f} times faster: {seconds(base)} -> {seconds(one.seconds)}{counted}"
+    return f"about {factor:.1f} times faster: {time_text(base)} -> {time_text(one.seconds)}{counted}"
 
 
 def _trial(trial: Trial | None, as_is: str, changed: str) -> str:
     if trial is None:
         return "no other coding was tried"
-    return (
-        f"from memory, the read takes {seconds(trial.before)} {as_is}, and {seconds(trial.after)} {changed}"
-    )
+    return f"from memory, the read takes {time_text(trial.before)} {as_is}, and {time_text(trial.after)} {changed}"
 
 
 def _share(part: float, whole: float) -> str:
@@ -90,9 +76,9 @@ def _shards(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[
     return (
         f"The shards hold {inside} chunk{'s' if inside > 1 else ''} each: a shard costs an index, and saves no object.",
         [
-            f"{counts.now.objects:,} shards of {format_size(inside * counts.chunk_bytes)} are touched, with "
+            f"{counts.now.objects:,} shards of {byte_text(inside * counts.chunk_bytes)} are touched, with "
             f"{measured.requests:,} requests",
-            f"a shard costs {seconds(measured.warm / max(counts.now.objects, 1))} on average",
+            f"a shard costs {time_text(measured.warm / max(counts.now.objects, 1))} on average",
         ],
         "Make the shards hold many chunks",
     )
@@ -105,19 +91,20 @@ def _alignment(measured: Measured, counts: Counts, codecs: str) -> tuple[str, li
         [
             f"{counts.amplification:.1f} bytes are decoded for a byte used; begun at a chunk it would be "
             f"{counts.aligned_amplification:.1f}",
-            f"it begins at {tuple(start for start, _ in counts.box)}, chunks are {_sizes(counts.layout.chunks)}",
+            f"it begins at {tuple(start for start, _ in counts.box)}, chunks are {extents_text(counts.layout.chunks)}",
         ],
-        f"Read at multiples of {_sizes(counts.layout.chunks)}, or use smaller chunks, which straddling costs less",
+        f"Read at multiples of {extents_text(counts.layout.chunks)}, or use smaller chunks, which straddling costs "
+        "less",
     )
 
 
 def _requests(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[str], str]:
     return (
-        f"The store is asked {measured.requests:,} times, and takes {seconds(measured.latency)} for each.",
+        f"The store is asked {measured.requests:,} times, and takes {time_text(measured.latency)} for each.",
         [
             f"I/O takes {_share(measured.stages.io, measured.warm)} of the time",
-            f"{format_size(measured.fetched)} in all, "
-            f"{format_size(measured.fetched / max(measured.requests, 1))} a request",
+            f"{byte_text(measured.fetched)} in all, "
+            f"{byte_text(measured.fetched / max(measured.requests, 1))} a request",
         ],
         "Put chunks that are read together into one shard, so that one request fetches many",
     )
@@ -125,11 +112,11 @@ def _requests(measured: Measured, counts: Counts, codecs: str) -> tuple[str, lis
 
 def _small(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[str], str]:
     return (
-        f"The chunks are too small: {counts.now.chunks:,} of {format_size(counts.chunk_bytes)} each, and each has its "
+        f"The chunks are too small: {counts.now.chunks:,} of {byte_text(counts.chunk_bytes)} each, and each has its "
         "price whatever is in it.",
         [
-            f"a chunk costs {seconds(measured.warm / max(counts.now.chunks, 1))}; copying its values would take "
-            f"{seconds(counts.chunk_bytes / MEMORY)}",
+            f"a chunk costs {time_text(measured.warm / max(counts.now.chunks, 1))}; copying its values would take "
+            f"{time_text(counts.chunk_bytes / MEMORY)}",
             f"{counts.amplification:.1f} bytes are decoded for a byte used, so larger chunks are no loss",
         ],
         "Make the chunks larger",
@@ -140,9 +127,10 @@ def _shape(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[s
     return (
         f"The chunks lie across the selection: {counts.amplification:,.0f} bytes are decoded for a byte that is used.",
         [
-            f"the selection has the extents {_sizes(counts.extents)}, chunks {_sizes(counts.layout.chunks)}",
-            f"{counts.now.chunks:,} chunks are touched, {format_size(counts.now.decoded)} decoded, "
-            f"{format_size(counts.now.used)} used",
+            f"the selection has the extents {extents_text(counts.extents)}, "
+            f"chunks {extents_text(counts.layout.chunks)}",
+            f"{counts.now.chunks:,} chunks are touched, {byte_text(counts.now.decoded)} decoded, "
+            f"{byte_text(counts.now.used)} used",
         ],
         "Use chunks of the shape of the selection",
     )
@@ -155,7 +143,7 @@ def _codec(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[s
     return (
         f"The codec is slow: decoding ({codecs}) takes {_share(measured.stages.decode, measured.warm)} of the time.",
         [
-            f"it gives {format_size(rate)}/s of values",
+            f"it gives {rate_text(rate)} of values",
             _trial(fast, "as coded", f"with {FASTER}, whose chunks are {size:.2f} times as large"),
         ],
         f"Code it with {FASTER}, or with a lower level",
@@ -164,10 +152,10 @@ def _codec(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[s
 
 def _cold(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list[str], str]:
     return (
-        f"The store was cold: the first read took {seconds(measured.first)}, later ones {seconds(measured.warm)}.",
+        f"The store was cold: the first read took {time_text(measured.first)}, later ones {time_text(measured.warm)}.",
         [
-            f"the first spent {seconds(measured.first_in_store)} in the store, later ones "
-            f"{seconds(measured.warm_in_store)}, added over threads",
+            f"the first spent {time_text(measured.first_in_store)} in the store, later ones "
+            f"{time_text(measured.warm_in_store)}, added over threads",
             "what is read is in a cache now, of the operating system's or of the store's",
         ],
         "Read it once ahead of time, keep it on a faster disk, or fetch less: the layout is not to blame",
@@ -184,11 +172,9 @@ def _nothing(measured: Measured, counts: Counts, codecs: str) -> tuple[str, list
         "planning": stages.rest,
     }
     most = max(parts, key=lambda name: parts[name])
-    speed = (
-        f"gives {format_size(rate)}/s of values" if measured.warm >= INSTANT else "costs what any read costs"
-    )
+    speed = f"gives {rate_text(rate)} of values" if measured.warm >= INSTANT else "costs what any read costs"
     return (
-        f"Nothing is wrong: the read takes {seconds(measured.warm)} and {speed}.",
+        f"Nothing is wrong: the read takes {time_text(measured.warm)} and {speed}.",
         [
             f"{counts.amplification:,.1f} bytes are decoded for a byte used",
             f"most of the time, {_share(parts[most], measured.warm)}, is {most}",
