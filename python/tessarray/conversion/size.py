@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from tessarray.conversion.errors import OptionError
-from tessarray.display.units import byte_text as format_size
 
-__all__ = ["format_size", "parse_size"]
+__all__ = ["parse_size"]
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
