@@ -113,17 +113,13 @@ class Chart:
     widest: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What `charts.js` draws. Points that are not finite, or not above zero on a logarithmic axis, are left out."""
+        """What `charts.js` draws: without points that are not finite; on logarithmic axes it leaves out zero, too."""
         series = [
-            replace(one, points=[point for point in one.points if self._drawable(point)])
+            replace(one, points=[at for at in one.points if math.isfinite(at.x) and math.isfinite(at.y)])
             for one in self.series
         ]
         found: dict[str, Any] = _plain(replace(self, series=series))
         return found
-
-    def _drawable(self, point: Point) -> bool:
-        places = ((self.x, point.x), (self.y, point.y))
-        return all(math.isfinite(at) and (at > 0 or not axis.log) for axis, at in places)
 
 
 def figure(chart: Chart, *below: Markup | str) -> Markup:

@@ -46,7 +46,7 @@ def build(
     filling = {
         "<!--title-->": element("title", title),
         "<!--style-->": palette.css() + _file("page.css") + style,
-        "<!--skip-->": element("a", skip[1], class_="skip", href=f"#{skip[0]}"),
+        "<!--skip-->": element("a", skip[1], class_="skip", href=f"#{skip[0]}", data_go=skip[0]),
         "<!--heading-->": element("h1", heading if heading is not None else title),
         "<!--subtitle-->": element("p", subtitle, id="subtitle"),
         "<!--nav-->": nav,

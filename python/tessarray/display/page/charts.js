@@ -11,6 +11,7 @@ const MARKS = {
 const SHAPES = ["circle", "square", "triangle", "diamond", "down", "cross", "pentagon"];
 const FONT = { size: 12, family: getComputedStyle(document.body).fontFamily };
 const NARROW = 560;
+const LIVE = new Map(); // element -> its chart, and how it was asked for
 
 // A CSS colour, `var(--c0)` too, as the canvas needs it.
 function resolved(colour) {
@@ -198,9 +199,23 @@ function configOf(spec, holder, tell) {
   };
 }
 
+// The mark of a series as an element, for legends and tables.
+function markIcon(shape, colour) {
+  const make = (name, given) => Object.entries(given).reduce((node, [key, value]) => { node.setAttribute(key, value); return node; },
+    document.createElementNS("http://www.w3.org/2000/svg", name));
+  const icon = make("svg", { viewBox: "-7 -7 14 14", class: "swatch", "aria-hidden": "true" });
+  icon.append(make("path", { d: MARKS[shape], style: `fill:${colour}` }));
+  return icon;
+}
+
 // Draws a chart into an element of a set height; `pick(point)` is called when a point is clicked or chosen by Enter. Each
 // point is a button inside the canvas, so that the keyboard and screen readers reach it.
-function drawChart(holder, spec, pick) {
+function drawChart(holder, given, pick) {
+  const fits = (point) => [[given.x, point.x], [given.y, point.y]].every(([axis, at]) => !axis.log || at > 0);
+  const spec = { ...given, series: given.series.map((series) => ({ ...series, points: series.points.filter(fits) })) };
+  for (const [old, { chart }] of [...LIVE]) {
+    if (old === holder || !old.isConnected) { chart.destroy(); LIVE.delete(old); }
+  }
   const canvas = document.createElement("canvas");
   canvas.setAttribute("role", "group");
   canvas.setAttribute("aria-label", spec.label);
@@ -231,15 +246,8 @@ function drawChart(holder, spec, pick) {
   return chart;
 }
 
-const LIVE = new Map();
-
-// In other colours, or after the holder went, the charts are made anew.
 document.addEventListener("colours", () => {
-  for (const [holder, { chart, spec, pick }] of [...LIVE]) {
-    chart.destroy();
-    LIVE.delete(holder);
-    if (holder.isConnected) drawChart(holder, spec, pick);
-  }
+  for (const [holder, { spec, pick }] of [...LIVE]) if (holder.isConnected) drawChart(holder, spec, pick);
 });
 
 for (const holder of document.querySelectorAll(".chart")) {
