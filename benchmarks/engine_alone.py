@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tessarray.display.units import byte_text, rate_text, time_text
 from tessarray_bench.worker.meter import Calls
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,16 +73,16 @@ def growth(scale: float, repeats: int) -> list[Line]:
     for planes, seconds in list(times.items())[1:]:
         for step in ("write", "read"):
             ours, theirs = seconds[step] / planes, first[step] / sizes[0]
-            name = f"growth, {step}, {planes * PLANE / 1e9:.1f} GB over {sizes[0] * PLANE / 1e9:.1f}"
+            name = f"growth, {step}, {byte_text(planes * PLANE)} over {byte_text(sizes[0] * PLANE)}"
             ratio = ours / theirs
-            rates = (f"{PLANE / per / 1e9:.2f} GB/s" for per in (ours, theirs))
+            rates = (rate_text(PLANE / per) for per in (ours, theirs))
             found.append((name, *rates, f"{ratio:.2f}", "flat: 1.25", ratio <= 1.25))
     plan = [child("plan", round(1024 * scale**0.5)) for _ in range(repeats)]
     seconds = statistics.median(p["seconds"] for p in plan)
-    peak = max(p["peak"] for p in plan) / 1e6
+    peak = max(p["peak"] for p in plan)
     chunks = f"{plan[0]['chunks']:.0f} inner chunks, one element of each"
-    found.append(("plan and read of it", f"{seconds:.3f} s", chunks, "", "0.5 s", seconds < 0.5))
-    found.append(("its memory above the result", f"{peak:.0f} MB", chunks, "", "100 MB", peak < 100))
+    found.append(("plan and read of it", time_text(seconds), chunks, "", "0.5 s", seconds < 0.5))
+    found.append(("its memory above the result", byte_text(peak), chunks, "", "100 MB", peak < 100e6))
     return found
 
 

@@ -33,7 +33,7 @@ def page(state: State) -> str:
         "",
         f"Measured {state.found['date']} on {machine['cores']} cores of {machine['kind']}, files on a memory file "
         f"system, Python {machine['python']}, NumPy {machine['numpy']}. The command writes this page and the chart; "
-        "the figures are in `benchmarks/results/tune.json`.",
+        "the figures are in `benchmarks/results/tune.json.xz`.",
         "",
     ]
     lines += [

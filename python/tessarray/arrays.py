@@ -16,10 +16,11 @@ from tessarray.array_appender import ArrayAppender
 from tessarray.array_arguments import shape_of
 from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
+from tessarray.display.units import byte_text
 from tessarray.dtypes import element
 from tessarray.durations import seconds
 from tessarray.findings import Finding
-from tessarray.summary import Info, codec_text, lengths_text, size_text
+from tessarray.summary import Info, codec_text, lengths_text
 
 __all__ = ["Array"]
 
@@ -228,7 +229,7 @@ class Array(ArrayCore):
         ratio = f", {self.nbytes / stored:.1f} times smaller" if stored else ""
         return self._info(
             (
-                ("stored", f"{stored:,} bytes ({size_text(stored)}{ratio})"),
+                ("stored", f"{stored:,} bytes ({byte_text(stored)}{ratio})"),
                 ("objects", f"{self.nobjects_stored():,} of {self.nobjects:,}"),
             )
         )
@@ -249,7 +250,7 @@ class Array(ArrayCore):
             ("filters", codec_text(self.filters)),
             ("serializer", codec_text([self.serializer])),
             ("compressors", codec_text(self.compressors)),
-            ("bytes", f"{self.nbytes:,} ({size_text(self.nbytes)})"),
+            ("bytes", f"{self.nbytes:,} ({byte_text(self.nbytes)})"),
             *more,
             ("attributes", str(len(self.attrs))),
             ("format", f"Zarr v{self.zarr_format}"),
