@@ -15,11 +15,12 @@ from tessarray._native import ArrayCore, ChunkStream, Node, Store
 from tessarray.array_appender import ArrayAppender
 from tessarray.array_arguments import shape_of
 from tessarray.codec_chain import split_chain
+from tessarray.display.units import byte_text
 from tessarray.dtypes import element
 from tessarray.durations import seconds
 from tessarray.findings import Finding
 from tessarray.stored_node import StoredNode
-from tessarray.summary import Info, codec_text, lengths_text, size_text
+from tessarray.summary import Info, codec_text, lengths_text
 
 __all__ = ["Array"]
 
@@ -196,7 +197,7 @@ class Array(StoredNode, ArrayCore):
         ratio = f", {self.nbytes / stored:.1f} times smaller" if stored else ""
         return self._info(
             (
-                ("stored", f"{stored:,} bytes ({size_text(stored)}{ratio})"),
+                ("stored", f"{stored:,} bytes ({byte_text(stored)}{ratio})"),
                 ("objects", f"{self.nobjects_stored():,} of {self.nobjects:,}"),
             )
         )
@@ -217,7 +218,7 @@ class Array(StoredNode, ArrayCore):
             ("filters", codec_text(self.filters)),
             ("serializer", codec_text([self.serializer])),
             ("compressors", codec_text(self.compressors)),
-            ("bytes", f"{self.nbytes:,} ({size_text(self.nbytes)})"),
+            ("bytes", f"{self.nbytes:,} ({byte_text(self.nbytes)})"),
             *more,
             ("attributes", str(len(self.attrs))),
             ("format", f"Zarr v{self.zarr_format}"),
@@ -288,9 +289,11 @@ class Array(StoredNode, ArrayCore):
             raise _wrong("fields", "none where out is given", fields)
         return self.read(selection, out=out)
 
-    def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a[selection] = value`."""
-        self[selection] = value
+    def set_basic_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a[selection] = value`; of structured elements these fields only."""
+        self[_with(selection, fields)] = value
 
     def get_orthogonal_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -298,9 +301,11 @@ class Array(StoredNode, ArrayCore):
         """`a.oindex[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.oindex, selection, fields, out)
 
-    def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.oindex[selection] = value`."""
-        self.oindex[selection] = value
+    def set_orthogonal_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.oindex[selection] = value`; of structured elements these fields only."""
+        self.oindex[_with(selection, fields)] = value
 
     def get_coordinate_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -308,9 +313,11 @@ class Array(StoredNode, ArrayCore):
         """`a.vindex[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.vindex, selection, fields, out)
 
-    def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.vindex[selection] = value`."""
-        self.vindex[selection] = value
+    def set_coordinate_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.vindex[selection] = value`; of structured elements these fields only."""
+        self.vindex[_with(selection, fields)] = value
 
     def get_mask_selection(
         self, mask: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -318,9 +325,9 @@ class Array(StoredNode, ArrayCore):
         """The elements at which a mask of the array's shape is true, into `out` if it is given."""
         return _picked(self.vindex, np.asarray(mask, bool), fields, out)
 
-    def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
-        """Write where a mask of the array's shape is true."""
-        self.vindex[np.asarray(mask, bool)] = value
+    def set_mask_selection(self, mask: Any, value: npt.ArrayLike, *, fields: Fields | None = None) -> None:
+        """Write where a mask of the array's shape is true; of structured elements these fields only."""
+        self.vindex[_with(np.asarray(mask, bool), fields)] = value
 
     def get_block_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -328,9 +335,11 @@ class Array(StoredNode, ArrayCore):
         """`a.blocks[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.blocks, selection, fields, out)
 
-    def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.blocks[selection] = value`."""
-        self.blocks[selection] = value
+    def set_block_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.blocks[selection] = value`; of structured elements these fields only."""
+        self.blocks[_with(selection, fields)] = value
 
 
 def _with(selection: Any, fields: Fields | None) -> Any:
