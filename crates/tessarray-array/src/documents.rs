@@ -49,10 +49,9 @@ pub(crate) fn load_with_copy(
         && group.format == Format::V2
         && !store.is_local()
         && let Some((document, _)) = store.get(&prefix.key(V2_CONSOLIDATED)?)?
+        && let Ok(copy) = GroupMetadata::from_zmetadata(&document, limits)
     {
-        if let Ok(copy) = GroupMetadata::from_zmetadata(&document, limits) {
-            (group.consolidated, group.unread) = (copy.consolidated, copy.unread);
-        }
+        (group.consolidated, group.unread) = (copy.consolidated, copy.unread);
     }
     Ok(node)
 }

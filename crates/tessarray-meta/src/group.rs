@@ -123,7 +123,9 @@ fn consolidated_from_v3(value: &Value, limits: &Limits, path: &Path<'_>) -> Resu
         // A kind that may be ignored costs the reader speed, not data.
         let at = path.key("kind");
         return match kind.as_str() {
-            Some(_) if members.get("must_understand") == Some(&Value::Bool(false)) => Ok((None, BTreeMap::new())),
+            Some(_) if members.get("must_understand") == Some(&Value::Bool(false)) => {
+                Ok((None, BTreeMap::new()))
+            }
             Some(name) => Err(MetaError::unknown(&at, "kind of consolidated metadata", name)),
             None => Err(MetaError::value(&at, "\"inline\"", kind)),
         };

@@ -24,9 +24,7 @@ impl Group {
                 path,
                 match member? {
                     Member::Array(array) => Node::Array((*array.metadata()).clone()),
-                    Member::Group(group) => {
-                        Node::Group(bare(&group.metadata()))
-                    }
+                    Member::Group(group) => Node::Group(bare(&group.metadata())),
                 },
             );
         }
