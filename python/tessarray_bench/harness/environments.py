@@ -65,10 +65,12 @@ class Group:
 
     @property
     def lock(self) -> Path:
+        """The file of versions that are installed."""
         return LOCKS / f"{self.name}.lock.txt"
 
     @property
     def requirements(self) -> Path:
+        """The file of packages that the versions are resolved from."""
         return LOCKS / f"{self.name}.txt"
 
 
@@ -102,6 +104,7 @@ def home(override: Path | None = None) -> Path:
 
 
 def groups() -> dict[str, Group]:
+    """The groups by name."""
     return {"peers": Group("peers", (3, 12)), "atlas": Group("atlas", (3, 12))}
 
 
