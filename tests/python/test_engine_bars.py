@@ -18,6 +18,8 @@ import engine_table
 from tessarray_bench.harness import environments
 from tessarray_bench.systems import adapter
 
+pytestmark = pytest.mark.serial  # it measures
+
 
 def here(*names: str) -> list[str]:
     found = environments.probe([adapter(name) for name in names])

@@ -23,6 +23,8 @@ from tessarray.tuner.result import TuneResult
 from tessarray.tuner.source import Sample, open_subject
 from tessarray.tuner.tuning import tune
 
+pytestmark = pytest.mark.serial  # it measures
+
 MIXED = {"map": ("[t, :, :]", 0.5), "series": ("[:, y, x]", 0.5)}
 
 
