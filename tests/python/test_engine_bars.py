@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

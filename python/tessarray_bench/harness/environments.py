@@ -151,7 +151,18 @@ def _uv(python: Path, lock: Path) -> list[str]:
     """What installs a lock file in seconds, if uv is beside the bench or on PATH; links files that it has already."""
     beside = importlib.util.find_spec("uv") is not None
     uv = [sys.executable, "-m", "uv"] if beside else ["uv"]
-    return [*uv, "pip", "install", "--quiet", "--python", str(python), "--only-binary", ":all:", "-r", str(lock)]
+    return [
+        *uv,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(python),
+        "--only-binary",
+        ":all:",
+        "-r",
+        str(lock),
+    ]
 
 
 def best_python(least: tuple[int, int]) -> tuple[str, tuple[int, int]]:
