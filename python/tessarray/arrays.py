@@ -321,9 +321,11 @@ class Array(ArrayCore):
             raise _wrong("fields", "none where out is given", fields)
         return self.read(selection, out=out)
 
-    def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a[selection] = value`."""
-        self[selection] = value
+    def set_basic_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a[selection] = value`; of structured elements these fields only."""
+        self[_with(selection, fields)] = value
 
     def get_orthogonal_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -331,9 +333,11 @@ class Array(ArrayCore):
         """`a.oindex[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.oindex, selection, fields, out)
 
-    def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.oindex[selection] = value`."""
-        self.oindex[selection] = value
+    def set_orthogonal_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.oindex[selection] = value`; of structured elements these fields only."""
+        self.oindex[_with(selection, fields)] = value
 
     def get_coordinate_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -341,9 +345,11 @@ class Array(ArrayCore):
         """`a.vindex[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.vindex, selection, fields, out)
 
-    def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.vindex[selection] = value`."""
-        self.vindex[selection] = value
+    def set_coordinate_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.vindex[selection] = value`; of structured elements these fields only."""
+        self.vindex[_with(selection, fields)] = value
 
     def get_mask_selection(
         self, mask: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -351,9 +357,9 @@ class Array(ArrayCore):
         """The elements at which a mask of the array's shape is true, into `out` if it is given."""
         return _picked(self.vindex, np.asarray(mask, bool), fields, out)
 
-    def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
-        """Write where a mask of the array's shape is true."""
-        self.vindex[np.asarray(mask, bool)] = value
+    def set_mask_selection(self, mask: Any, value: npt.ArrayLike, *, fields: Fields | None = None) -> None:
+        """Write where a mask of the array's shape is true; of structured elements these fields only."""
+        self.vindex[_with(np.asarray(mask, bool), fields)] = value
 
     def get_block_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -361,9 +367,11 @@ class Array(ArrayCore):
         """`a.blocks[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.blocks, selection, fields, out)
 
-    def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.blocks[selection] = value`."""
-        self.blocks[selection] = value
+    def set_block_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.blocks[selection] = value`; of structured elements these fields only."""
+        self.blocks[_with(selection, fields)] = value
 
 
 def _with(selection: Any, fields: Fields | None) -> Any:
