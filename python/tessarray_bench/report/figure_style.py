@@ -42,7 +42,7 @@ def looks(results: Results) -> dict[str, Look]:
 
 
 def look(title: str, place: int) -> Look:
-    """The look of the system at a place of the palette; when colours come again, they have other markers and a hatch."""
+    """The look of the system at a place of the palette: colours that come again have other markers and a hatch."""
     n = len(PRINTED)
     again = place // n
     return Look(title, PRINTED[place % n], MARKERS[(place + 3 * again) % n], HATCHES[min(again, 2)])
