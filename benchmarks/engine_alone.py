@@ -59,7 +59,7 @@ def checksum(scale: float, repeats: int) -> list[Line]:
         for pair, (_, other, _) in PAIRS.items():
             for step in STEPS:
                 ours, theirs = times[f"{pair}: {step}"], times[f"{pair}, {other}: {step}"]
-                line = (f"{pair}, {name}: {step}", f"{1e3 * ours:.3g} ms", f"{other}: {1e3 * theirs:.3g} ms")
+                line = (f"{pair}, {name}: {step}", time_text(ours), f"{other}: {time_text(theirs)}")
                 found.append((*line, f"{ours / theirs:.2f}", "", None))
     return found
 
