@@ -45,14 +45,14 @@ pub fn to_python<'py>(
         };
         if *data_type == DataType::String {
             match std::str::from_utf8(bytes) {
-                Ok(text) => list.append(PyString::new(py, text))?,
+                Ok(text) => list.append(PyString::from_bytes(py, text.as_bytes())?)?,
                 Err(error) => {
                     let message = format!("a string is not valid UTF-8: {error}");
                     return Err(Failure::new("CorruptError", message).raise(py));
                 }
             }
         } else {
-            list.append(PyBytes::new(py, bytes))?;
+            list.append(py_bytes(py, bytes)?)?;
         }
     }
     let numpy = py.import("numpy")?;
@@ -113,9 +113,17 @@ pub fn from_python<'py>(
     let raw = if items.is_empty() {
         numpy.call_method1("empty", (0, "V16"))?
     } else {
-        numpy.call_method1("frombuffer", (PyBytes::new(py, &items), "V16"))?
+        numpy.call_method1("frombuffer", (py_bytes(py, &items)?, "V16"))?
     };
     Ok(raw.call_method1("reshape", (objects.getattr("shape")?,))?.cast_into()?)
+}
+
+/// Python's bytes; a `MemoryError` where there is no memory for them, of which `PyBytes::new` makes a panic.
+fn py_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |room| {
+        room.copy_from_slice(bytes);
+        Ok(())
+    })
 }
 
 fn wrong(element: &Bound<'_, PyAny>, wanted: &str) -> PyResult<PyErr> {
