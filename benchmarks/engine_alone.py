@@ -37,7 +37,7 @@ def limit(scale: float, repeats: int) -> list[Line]:
     pattern = r"^(\w+): (write|read) reaches +([0-9.]+) of ([^(]*) \(([0-9.]+) GB/s\)"
     found: list[Line] = []
     for name, verb, share, parts, most in re.findall(pattern, done.stdout, re.M):
-        ours = f"{float(share) * float(most):.2f} GB/s"
+        ours = rate_text(float(share) * float(most) * 1e9)
         enough = float(share) >= 0.75
         found.append((f"limit, {name}: {verb}", ours, f"{parts}: {most} GB/s", share, "0.75", enough))
     return found
