@@ -43,7 +43,7 @@ impl Collection {
             Some(index) => Ok(index),
             None => {
                 // To decode the catalogue is most of the work, and shared.
-                let pieces = self.version.pieces()?;
+                let pieces = self.version.row_groups()?;
                 self.session.share(pieces.len() as u64, |number| {
                     pieces[number as usize].load().map_err(StoreError::from)?;
                     Ok(())

@@ -17,7 +17,7 @@
 
 mod care;
 mod catalogue;
-mod checksum;
+mod chunk_checksum;
 mod clock;
 mod commit;
 mod error;
@@ -37,7 +37,7 @@ pub use catalogue::hostile;
 pub use clock::Clock;
 pub use error::{PackError, Result};
 pub use id::Id;
-pub use log::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
+pub use log::{Commit, CommitKind, Link, PartFile, SegmentFile, Summary};
 pub use names::{FORMAT_FILE, STATISTICS};
 pub use pack::{FORMAT_VERSION, Pack, PackOptions, Transaction};
-pub use version::{CataloguePiece as Piece, Document, Numbers, PackVersion};
+pub use version::{Document, Numbers, PackVersion, RowGroup};

@@ -2,13 +2,13 @@
 
 use crate::catalogue::Parts;
 use crate::clock::Clock;
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::layout::Layouts;
 use crate::log::{Commit, Link, Log};
 use crate::names::{CATALOGUE, COMMITS, FORMAT_FILE, FORMAT_NAME, SEGMENTS};
 use crate::transaction::Work;
 use crate::version::{PackVersion, Snapshot};
-use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;

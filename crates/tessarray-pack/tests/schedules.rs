@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use support::*;
-use tessarray_pack::{Expired, Keep, Kind, Pack, PackError};
+use tessarray_pack::{CommitKind, Expired, Keep, Pack, PackError};
 use tessarray_store::{
     Key, ListEntry, MemoryStore, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn,
     Version,
@@ -226,7 +226,7 @@ fn a_compaction_beside_writers_and_readers() {
         let acknowledged: BTreeMap<u64, u8> = writer.join().unwrap().into_iter().collect();
         reader.join().unwrap();
         assert_history(&store, &acknowledged);
-        assert_eq!(pack.version(compacted).unwrap().commit().kind, Kind::Compact);
+        assert_eq!(pack.version(compacted).unwrap().commit().kind, CommitKind::Compact);
         assert_eq!(get(&*pack.latest().unwrap().store(), "a/c/0/0"), [2; 4]);
     });
 }

@@ -1,7 +1,7 @@
 //! What writers who were killed left half written: not files of the pack, and under names that nobody uses again.
 
 use super::expire::UNDER_WAY;
-use crate::Result;
+use crate::error::Result;
 use crate::pack::Pack;
 use std::time::Duration;
 use tessarray_store::Prefix;

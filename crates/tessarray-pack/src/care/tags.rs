@@ -1,8 +1,8 @@
 //! Names for versions: `tags/<name>.json`. A tagged version is not expired.
 
+use crate::error::{PackError, Result};
 use crate::names::TAGS;
 use crate::pack::Pack;
-use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tessarray_store::{Key, ListEntry, Prefix, PutMode, StoreError};
@@ -17,7 +17,7 @@ struct Tag {
 }
 
 /// The checksum of a tag's file: without it a flipped bit would be another version.
-fn seal(name: &str, version: u64, time: &str) -> String {
+fn checksum(name: &str, version: u64, time: &str) -> String {
     format!("{:08x}", crc32c::crc32c(format!("{name}\n{version}\n{time}").as_bytes()))
 }
 
@@ -29,7 +29,7 @@ impl Pack {
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         self.version(version)?;
         let time = self.clock().text();
-        let tag = Tag { version, crc32c: Some(seal(name, version, &time)), time };
+        let tag = Tag { version, crc32c: Some(checksum(name, version, &time)), time };
         let text = serde_json::to_vec(&tag).map_err(|error| self.damaged(TAGS, error.to_string()))?;
         self.store().put(&key(name)?, &[&text], PutMode::Create)?;
         // One who expires versions may not have seen the tag. If it is still there, they will, and put it back.
@@ -75,7 +75,7 @@ impl Pack {
         let Some((bytes, _)) = self.store().get(&key)? else { return Ok(None) };
         let tag: Tag =
             serde_json::from_slice(&bytes).map_err(|error| self.damaged(key.as_str(), error.to_string()))?;
-        let found = seal(name, tag.version, &tag.time);
+        let found = checksum(name, tag.version, &tag.time);
         match tag.crc32c {
             Some(expected) if expected != found => {
                 let reason = format!("checksum: expected {expected}, found {found}");

@@ -1,6 +1,6 @@
 //! The columns, and how each is encoded.
 
-use crate::{PackError, Result};
+use crate::error::{PackError, Result};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};

@@ -3,8 +3,8 @@
 use super::content::{Content, Held};
 use super::fetch::fetch_all;
 use super::handle::PackVersion;
-use crate::Result;
 use crate::catalogue::{Group, Part};
+use crate::error::Result;
 use bytes::Bytes;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -37,11 +37,11 @@ impl Document {
 
     /// The same, not looked at.
     pub fn node_bytes(&self) -> &[u8] {
-        self.group.place(self.row).0
+        self.group.key(self.row).0
     }
 
     /// The piece of the catalogue that it is in: a number that no other piece has for as long as the version is open.
-    pub fn piece(&self) -> usize {
+    pub fn row_group(&self) -> usize {
         Arc::as_ptr(&self.group).addr()
     }
 
@@ -53,7 +53,7 @@ impl Document {
 
     /// The last part of its key: `zarr.json`, `.zarray`, ...
     pub fn name(&self) -> &str {
-        std::str::from_utf8(self.group.place(self.row).1).unwrap_or_default()
+        std::str::from_utf8(self.group.key(self.row).1).unwrap_or_default()
     }
 
     /// What it shares with others: the document with marks in place of `shape` and `attributes`. `None` for a value that
@@ -107,10 +107,10 @@ impl PackVersion {
     }
 
     /// The pieces that the catalogue is read in: they may be loaded side by side before they are walked over.
-    pub fn pieces(&self) -> Result<Vec<Piece>> {
+    pub fn row_groups(&self) -> Result<Vec<RowGroup>> {
         let parts = self.snapshot().parts()?;
         let of = |part: &Arc<Part>| {
-            (0..part.groups()).map(|number| Piece { part: Arc::clone(part), number }).collect::<Vec<_>>()
+            (0..part.groups()).map(|number| RowGroup { part: Arc::clone(part), number }).collect::<Vec<_>>()
         };
         Ok(parts.iter().flat_map(of).collect())
     }
@@ -129,7 +129,7 @@ impl PackVersion {
         }
         let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
         while let Some(mut next) = heap.peek_mut() {
-            let (node, name, _) = next.document.group.place(next.document.row);
+            let (node, name, _) = next.document.group.key(next.document.row);
             let hidden = last.as_ref().is_some_and(|(seen, known)| (&seen[..], &known[..]) == (node, name));
             if !hidden {
                 let (seen, known) = last.get_or_insert_default();
@@ -168,12 +168,12 @@ fn documents_of(
 
 /// Some thousands of rows of the catalogue.
 #[derive(Debug)]
-pub struct Piece {
+pub struct RowGroup {
     part: Arc<Part>,
     number: usize,
 }
 
-impl Piece {
+impl RowGroup {
     /// Reads, checks and decodes it, where that was not done before.
     pub fn load(&self) -> Result<()> {
         self.part.group(self.number).map(|_| ())
@@ -210,7 +210,7 @@ impl Cursor {
         loop {
             let document = &self.document;
             if document.row < document.group.len() {
-                if !document.group.place(document.row).1.is_empty() {
+                if !document.group.key(document.row).1.is_empty() {
                     return Ok(true);
                 }
                 self.document.row += 1;
@@ -225,7 +225,7 @@ impl Cursor {
     }
 
     fn key(&self) -> (&[u8], &[u8], usize) {
-        let (node, name, _) = self.document.group.place(self.document.row);
+        let (node, name, _) = self.document.group.key(self.document.row);
         (node, name, self.age)
     }
 }

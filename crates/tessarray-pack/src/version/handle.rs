@@ -1,8 +1,8 @@
 //! A version, as those see it who use packs.
 
 use super::snapshot::Snapshot;
-use crate::Result;
 use crate::catalogue::{self, merge};
+use crate::error::Result;
 use crate::log::Commit;
 use std::sync::Arc;
 
