@@ -4,12 +4,14 @@ use crate::collection::Collection;
 use crate::error::Result;
 use crate::index::{Entry, Index};
 use crate::kinds::{Kind, V2_ARRAY, V3};
+use crate::statistics::Statistics;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
 use std::sync::Arc;
 use tessarray_array::{Array, ArrayError};
 use tessarray_buffer::{Arena, OutputView};
 use tessarray_grid::Selection;
+use tessarray_pack::STATISTICS;
 
 /// The arrays of one variable in some datasets.
 #[derive(Debug)]
@@ -75,6 +77,10 @@ const FEW: usize = 64;
 
 impl Collection {
     /// The arrays of a variable in these datasets; in all that have it without names.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read, or an array's metadata cannot ([`CollectionError::Array`]). A dataset that lacks the
+    /// variable is no error: see [`Found::missing`].
     pub fn find(&self, variable: &str, names: Option<&[String]>) -> Result<Found> {
         let mut found = Found::new(variable);
         let mut used = Used::default();
@@ -200,8 +206,24 @@ impl Collection {
         kind.like(Arc::clone(&self.store), &path, &found.shapes[member.shape], serde_json::Map::new())
     }
 
+    /// What is known of the values of these arrays; `None` where nothing is.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read. Statistics that are there and damaged count as none.
+    pub fn statistics(&self, found: &Found) -> Result<Vec<Option<Statistics>>> {
+        let known = found.members.iter().map(|member| {
+            let value = self.version.value(&found.path(member), STATISTICS)?;
+            Ok(value.and_then(|bytes| Statistics::from_json(&bytes)))
+        });
+        known.collect()
+    }
+
     /// Reads `count` arrays on the session's threads: `part` says of each place which member, which selection of it, and
     /// where its elements go.
+    ///
+    /// # Errors
+    /// A selection that its array does not have, or an array that cannot be read: that of the first place that failed.
+    /// What the views hold is then undefined.
     pub fn read_each<'a>(
         &self,
         found: &Found,

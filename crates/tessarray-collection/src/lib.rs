@@ -6,7 +6,8 @@
 //! - [`Collection::index`] lists datasets and variables, from one walk over the catalogue;
 //! - [`Collection::find`] gives the arrays of one variable, to be read side by side;
 //! - [`add`] writes a dataset into a transaction, with [`Statistics`] of its values.
-#![warn(missing_docs)]
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 
 mod add;
 mod collection;

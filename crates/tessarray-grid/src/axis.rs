@@ -13,6 +13,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Run {
     /// `len` elements from `first` in the chunk, `step` apart, to consecutive places from `out`.
+    #[allow(missing_docs, reason = "the line above names them")]
     Strided { first: u64, step: i64, len: u64, out: u64 },
     /// The pairs of this range of [`AxisPlan::pairs`].
     Listed(Range<usize>),
@@ -23,6 +24,7 @@ pub enum Run {
 pub struct AxisPart {
     /// The chunk's index along the axis.
     pub chunk: u64,
+    /// Which of its elements, and where they go.
     pub run: Run,
 }
 

@@ -101,6 +101,9 @@ impl EdgeRuns {
 
 impl Edges {
     /// Listed lengths, each with the number of chunks that have it; see [`EdgeRuns::new`].
+    ///
+    /// # Errors
+    /// The list is empty, has a length or a number of 0, or lengths of 2^63 or more together.
     pub fn listed(list: impl IntoIterator<Item = (u64, u64)>) -> Result<Self, GridError> {
         EdgeRuns::new(list).map(Self::Runs)
     }

@@ -1,7 +1,10 @@
 //! Pure integer maths: selections on chunk grids, cut into the parts that fall into each chunk.
 //!
 //! Nothing here does I/O or allocates in proportion to anything but the selection, the number of chunks it touches
-//! along each axis, and the runs of chunks of unequal length that it touches. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
+//! along each axis, and the runs of chunks of unequal length that it touches. All numbers are `u64` with checked maths:
+//! absurd shapes give errors, not overflows.
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 
 mod axis;
 mod axis_groups;

@@ -15,6 +15,7 @@ pub struct PointGroup {
 /// A point selection, sorted by chunk; chunks in C order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PointPlan {
+    /// The chunks that are touched.
     pub groups: Vec<PointGroup>,
     /// (C-order index of the element in its chunk, index in the output), in output order inside a group, so that of
     /// two writes to one element the later wins.

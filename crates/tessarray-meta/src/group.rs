@@ -32,6 +32,9 @@ impl GroupMetadata {
     }
 
     /// Parses and validates a `zarr.json` whose `node_type` is `group`, with the consolidated metadata in it, if any.
+    ///
+    /// # Errors
+    /// It is no JSON, is over a limit, or is no group of v3; the error names the place in the document.
     pub fn from_v3(document: &[u8], limits: &Limits) -> Result<Self> {
         let path = Path::root("zarr.json");
         let mut object = Object::new(json::parse_object(document, limits, "zarr.json")?, &path);
@@ -41,12 +44,18 @@ impl GroupMetadata {
     }
 
     /// Parses a `.zgroup` with its `.zattrs`, if it has one (Zarr v2, "Groups").
+    ///
+    /// # Errors
+    /// The same, for a group of v2.
     pub fn from_v2(zgroup: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> Result<Self> {
         consolidated::group_from_v2(zgroup, zattrs, limits)
     }
 
     /// Parses a `.zmetadata`: the root group, and in [`consolidated`](Self::consolidated) every node below it, or
     /// `None` where one of them needs what this release does not have.
+    ///
+    /// # Errors
+    /// The document is no JSON, is over a limit, or has a node that is damaged or no root group.
     pub fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<Self> {
         consolidated::from_zmetadata(document, limits)
     }
@@ -64,6 +73,9 @@ impl GroupMetadata {
 
     /// The `.zmetadata` document of this group and the nodes in [`consolidated`](Self::consolidated). Fails where
     /// one of them cannot be written as v2.
+    ///
+    /// # Errors
+    /// One of the nodes cannot be written as v2: see [`ArrayMetadata::to_v2`](crate::ArrayMetadata::to_v2).
     pub fn to_zmetadata(&self) -> Result<Vec<u8>> {
         consolidated::to_zmetadata(self).map(|document| json::to_pretty(&document))
     }

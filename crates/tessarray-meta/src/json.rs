@@ -13,6 +13,9 @@ use std::fmt;
 /// Unlike `serde_json::from_slice`, refuses duplicate members, nesting deeper than `limits.max_depth` (before
 /// recursing into it) and documents longer than `limits.max_document_bytes`. Bare `NaN`, `Infinity` and `-Infinity`
 /// are read inside attributes, as [`non_finite`](crate::non_finite()) says; anywhere else they are errors.
+///
+/// # Errors
+/// It is no JSON of that form, or over a limit.
 pub fn parse_json(document: &[u8], limits: &Limits, name: &str) -> Result<Value> {
     if document.len() > limits.max_document_bytes {
         return Err(MetaError::TooLarge {

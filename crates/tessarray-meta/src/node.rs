@@ -10,12 +10,17 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant)] // arrays are the common case, and what callers unpack
 pub enum Node {
+    /// An array.
     Array(ArrayMetadata),
+    /// A group.
     Group(GroupMetadata),
 }
 
 impl Node {
     /// Parses and validates a `zarr.json`, by its `node_type`.
+    ///
+    /// # Errors
+    /// The same as for [`ArrayMetadata::from_v3`] and [`GroupMetadata::from_v3`]; and a `node_type` that is neither.
     pub fn from_v3(document: &[u8], limits: &Limits) -> Result<Self> {
         let path = Path::root("zarr.json");
         node_from_v3(json::parse_object(document, limits, "zarr.json")?, limits, &path)

@@ -45,6 +45,9 @@ impl Clock {
 
 impl Id {
     /// A new one, from the system's clock and its source of randomness.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
     pub fn random() -> Result<Self> {
         Clock::default().id()
     }

@@ -10,6 +10,9 @@ use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 const MAX_FIELDS: usize = 4096;
 
 /// Reads a v3 `data_type`: a name, or an object with a name and a configuration.
+///
+/// # Errors
+/// A name that is not known, or a configuration that does not belong to it.
 pub fn parse_data_type(value: &Value, path: &Path<'_>) -> Result<DataType> {
     let named = fields::named(value.clone(), path)?;
     let at = path.key("configuration");

@@ -1,7 +1,7 @@
 //! Where the settings of v2's numcodecs and of v3's codecs differ.
 
-use super::Endian;
 use crate::dtype::{V2DataType, parse_v2_data_type};
+use crate::endian::Endian;
 use crate::{Path, Result, parse_data_type};
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;

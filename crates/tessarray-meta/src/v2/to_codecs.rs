@@ -1,7 +1,7 @@
 //! A v2 order, filters and compressor as the equivalent v3 codec chain.
 
-use super::Order;
 use super::codec_names::{ARRAY_FILTERS, bytes_codec_to_v3, filter_output};
+use crate::array::Order;
 use crate::dtype::V2DataType;
 use crate::sharding::check_forbidden;
 use crate::{MetaError, Path, Result, fields};

@@ -34,6 +34,9 @@ impl Pack {
     /// Looks at every commit, the chain they make, every part of the catalogue, and whether the segments that the
     /// versions name are there and long enough, and every tag; with `deep` reads and checks every chunk that any version
     /// shows, each once. An empty list is good news.
+    ///
+    /// # Errors
+    /// The store failed, or there is no memory. Damage is no error but what it returns.
     pub fn check(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<Damage>> {
         Ok(self.examine(deep, progress)?.damage)
     }

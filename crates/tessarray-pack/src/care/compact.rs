@@ -17,8 +17,8 @@ use crate::id::Id;
 use crate::log::{Added, Commit, CommitKind, Link, PartFile};
 use crate::pack::Pack;
 use crate::transaction::{Location, Segments};
-use crate::version::fetch::Check;
 use crate::version::fetch;
+use crate::version::fetch::Check;
 use std::sync::Arc;
 
 /// The level of a part that holds everything: it is not merged with small ones.
@@ -44,6 +44,11 @@ pub struct Compacted {
 impl Pack {
     /// Rewrites the latest version; see the top of the file. Memory: a batch of 16 MiB, and the catalogue's rows.
     /// `progress` is told the chunks that are done and all.
+    ///
+    /// # Errors
+    /// A chunk is damaged ([`PackError::Corrupt`], or [`PackError::Store`]): nothing is changed. Another writer made a
+    /// version that has to be compacted anew ([`PackError::Conflict`]), or an expiry took the new files
+    /// ([`PackError::Outlived`]): run it again.
     pub fn compact(&self, message: &str, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted> {
         let base = self.latest()?;
         let files = &base.commit().parts;

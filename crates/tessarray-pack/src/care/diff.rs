@@ -67,6 +67,9 @@ fn differing(old: &NodeContent, new: &NodeContent) -> Result<u64> {
 
 impl Pack {
     /// Compares two versions, node by node. Costs a look at both catalogues, and none at data.
+    ///
+    /// # Errors
+    /// There is no such version, or a part of its catalogue is damaged.
     pub fn diff(&self, from: u64, to: u64) -> Result<Vec<Difference>> {
         let (mut before, after) = (self.nodes(&self.version(from)?)?, self.nodes(&self.version(to)?)?);
         let mut found = Vec::new();

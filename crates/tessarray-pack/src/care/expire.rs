@@ -73,6 +73,11 @@ impl Expired {
 impl Pack {
     /// Removes old versions and reclaims their space. With `dry`, only says what it would remove. Where files are
     /// removed that no version ever named, there is a new version of kind `compact` with the same content.
+    ///
+    /// # Errors
+    /// A commit file is missing or damaged, or a part of the catalogue that a version needs ([`PackError::Corrupt`]): what
+    /// they name would be taken for nobody's, so nothing is removed. The store failed: what was removed by then stays
+    /// removed, and the next call goes on.
     pub fn expire(&self, keep: &Keep, dry: bool) -> Result<Expired> {
         let now = self.clock().millis();
         let retention = u64::try_from(keep.retention.as_millis()).unwrap_or(u64::MAX);

@@ -18,6 +18,9 @@ pub struct Leftovers {
 impl Pack {
     /// What writers who were killed an hour ago or longer left half written. `expire` and `repair` remove it. Costs a
     /// listing of the pack; stores that are no directories have none.
+    ///
+    /// # Errors
+    /// The store cannot be listed.
     pub fn leftovers(&self) -> Result<Leftovers> {
         self.abandoned(0, false)
     }

@@ -20,6 +20,10 @@ pub struct Repaired {
 impl Pack {
     /// Makes a version without what is damaged in the latest one, so that the rest can be read and written again.
     /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
+    ///
+    /// # Errors
+    /// No commit can be read ([`PackError::Corrupt`]). Another writer committed meanwhile ([`PackError::Conflict`]): run it
+    /// again. The store failed.
     pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
         let Examined { damage, latest, last, mut rows, ids, bad } = self.examine(true, progress)?;
         if apply {

@@ -45,11 +45,17 @@ impl Pack {
     }
 
     /// Takes a name away; `false` where it is none.
+    ///
+    /// # Errors
+    /// It is no name, or the store failed.
     pub fn untag(&self, name: &str) -> Result<bool> {
         Ok(self.store().delete(&key(name)?)?)
     }
 
     /// All names and the versions they stand for, by name.
+    ///
+    /// # Errors
+    /// A tag is damaged ([`PackError::Corrupt`]), or the store failed.
     pub fn tags(&self) -> Result<Vec<(String, u64)>> {
         let mut tags = Vec::new();
         for name in self.tag_names()? {
@@ -70,6 +76,9 @@ impl Pack {
     }
 
     /// The version that a name stands for.
+    ///
+    /// # Errors
+    /// It is no name, the tag is damaged ([`PackError::Corrupt`]), or the store failed.
     pub fn tagged(&self, name: &str) -> Result<Option<u64>> {
         let key = key(name)?;
         let Some((bytes, _)) = self.store().get(&key)? else { return Ok(None) };
@@ -87,6 +96,9 @@ impl Pack {
 
     /// The latest version that was committed at or before a moment, a text as in [`Commit::time`](crate::Commit);
     /// a beginning of one stands for its first moment.
+    ///
+    /// # Errors
+    /// There is none that old ([`PackError::NoVersion`]), or a commit file is damaged.
     pub fn version_at(&self, time: &str) -> Result<u64> {
         let found = self.versions()?.into_iter().rev().find(|commit| commit.time.as_str() <= time);
         found.map(|commit| commit.number).ok_or_else(|| PackError::NoVersion {

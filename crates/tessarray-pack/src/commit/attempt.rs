@@ -145,6 +145,11 @@ impl Pack {
 impl Transaction {
     /// Makes the changes a version, and returns its number; `None` where nothing was changed. All of them or, on any
     /// error but [`PackError::Unknown`], none.
+    ///
+    /// # Errors
+    /// [`PackError::Conflict`]: another writer's change overlaps. [`PackError::Outlived`]: an expiry removed what it needs.
+    /// Both mean: run the transaction again. [`PackError::Unknown`]: it took place or it did not; open the pack again and
+    /// look. [`PackError::Ended`]: it was committed or given up before. [`PackError::Store`]: the store failed.
     pub fn commit(&self, message: &str) -> Result<Option<u64>> {
         self.pack().commit(self.work(), message)
     }

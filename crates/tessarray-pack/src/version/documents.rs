@@ -78,6 +78,9 @@ impl Document {
     }
 
     /// All of it.
+    ///
+    /// # Errors
+    /// The row group is damaged.
     pub fn bytes(&self) -> Result<Bytes> {
         Ok(self.group.value(self.row)?.unwrap_or_default())
     }
@@ -85,6 +88,9 @@ impl Document {
 
 impl PackVersion {
     /// The document of this name of a node; `None` where there is none, or it is too large for the catalogue.
+    ///
+    /// # Errors
+    /// The catalogue is damaged, or its file is gone since the version was expired.
     pub fn document(&self, node: &str, name: &str) -> Result<Option<Document>> {
         let found = self.snapshot().value_row(node, name)?;
         let document = found.map(|found| Document { group: Arc::clone(found.group), row: found.row });
@@ -95,6 +101,9 @@ impl PackVersion {
     }
 
     /// The bytes of any value of a node, wherever they are.
+    ///
+    /// # Errors
+    /// The same; or the value's bytes are damaged.
     pub fn value(&self, node: &str, name: &str) -> Result<Option<Bytes>> {
         Ok(match self.snapshot().value(node, name)? {
             Some(Held::Here(bytes, _)) => Some(bytes),
@@ -107,6 +116,9 @@ impl PackVersion {
     }
 
     /// The pieces that the catalogue is read in: they may be loaded side by side before they are walked over.
+    ///
+    /// # Errors
+    /// A part of the catalogue is damaged or gone.
     pub fn row_groups(&self) -> Result<Vec<RowGroup>> {
         let parts = self.snapshot().parts()?;
         let of = |part: &Arc<Part>| {
@@ -117,6 +129,9 @@ impl PackVersion {
 
     /// Visits the values of these names that lie in the catalogue, sorted by node and name as bytes. Costs the reading of
     /// the whole catalogue, and memory for it.
+    ///
+    /// # Errors
+    /// The catalogue is damaged or gone; or that of `visit`.
     pub fn documents(&self, names: &[&str], visit: &mut dyn FnMut(&Document) -> Result<()>) -> Result<()> {
         let wanted = |name: &[u8]| names.iter().any(|wanted| wanted.as_bytes() == name);
         let parts = self.snapshot().parts()?;
@@ -175,6 +190,9 @@ pub struct RowGroup {
 
 impl RowGroup {
     /// Reads, checks and decodes it, where that was not done before.
+    ///
+    /// # Errors
+    /// It is damaged, or gone.
     pub fn load(&self) -> Result<()> {
         self.part.group(self.number).map(|_| ())
     }

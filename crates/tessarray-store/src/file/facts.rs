@@ -26,6 +26,11 @@ pub(super) struct Facts {
     changed: i128,
 }
 
+/// Whether the error says that there is nothing at the path.
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 impl Facts {
     /// Facts about an open file.
     #[cfg(unix)]

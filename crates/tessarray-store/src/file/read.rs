@@ -1,6 +1,6 @@
 //! The reader's side: open once a run of equal keys, one positional read a range, into a buffer that is used again.
 
-use super::FileStore;
+use super::handle::FileStore;
 use crate::{Blob, BlobBytes, Key, Meta, ReadRequest, ReadSink, Result, StoreError, positional, span};
 use std::cell::Cell;
 use std::fs::File;

@@ -1,5 +1,6 @@
 //! What holds for directories beyond what holds for every store.
 
+use super::handle::Step;
 use super::*;
 use crate::conformance;
 use crate::{ByteRange, LOCK_SUFFIX, Update};

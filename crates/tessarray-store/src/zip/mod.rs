@@ -55,7 +55,10 @@ pub struct ZipStore {
 
 impl ZipStore {
     /// Opens a zip file to read. Costs one read of its central directory; the first look for an absent key, and the first
-    /// listing, cost a small read per entry where another program wrote the file. `Corrupt` where it is no acceptable zip.
+    /// listing, cost a small read per entry if another program wrote the file.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read ([`StoreError::Io`]), or is no acceptable zip ([`StoreError::Corrupt`]).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let file = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
@@ -74,8 +77,10 @@ impl ZipStore {
         })
     }
 
-    /// Begins a new zip file, which replaces one that is there when it is closed, and not before. `Other` where
-    /// another writer is at work on it.
+    /// Begins a new zip file, which replaces one that is there when it is closed, and not before.
+    ///
+    /// # Errors
+    /// Another writer is at work on it ([`StoreError::Other`]), or the file beside it cannot be made.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let (writer, file) = Writer::begin(&path, &lock_path(&path))?;
@@ -92,6 +97,9 @@ impl ZipStore {
     }
 
     /// Begins a changed copy of a zip file: its entries are there, and `close` replaces it. Costs a copy of the file.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open) and of [`create`](Self::create).
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let old = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
@@ -119,6 +127,9 @@ impl ZipStore {
 
     /// Writes the central directory and moves the file into place; from here on the store only reads. Does nothing
     /// where that was done. Dropping the store closes it too, but cannot say whether that worked.
+    ///
+    /// # Errors
+    /// The file cannot be written ([`StoreError::Full`], [`StoreError::Io`]): what was there before stays.
     pub fn close(&self) -> Result<()> {
         let mut slot = self.writer();
         let Some(writer) = slot.as_mut() else { return Ok(()) };
