@@ -11,13 +11,13 @@ import numpy as np
 from tessarray.errors import SelectionError
 from tessarray.tuner.queries import Box
 
-__all__ = ["Picked", "pick"]
+__all__ = ["AxisSelection", "select"]
 
 Part = range | np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
-class Picked:
+class AxisSelection:
     """Of each axis: the indices, in the order in which they are read, and whether the result lacks the axis."""
 
     shape: tuple[int, ...]
@@ -103,7 +103,7 @@ class Picked:
         found: list[int] = np.unique(np.asarray(part, np.int64) // chunk).tolist()
         return found
 
-    def first(self, axis: int, chunk: int, count: int) -> Picked:
+    def first(self, axis: int, chunk: int, count: int) -> AxisSelection:
         """What lies in the first `count` chunks of those that an axis touches."""
         keep = set(self.along(axis, chunk)[:count])
         part = self.parts[axis]
@@ -114,7 +114,7 @@ class Picked:
         else:
             new = part[np.isin(part // chunk, list(keep))]
         parts = (*self.parts[:axis], new, *self.parts[axis + 1 :])
-        return Picked(self.shape, parts, self.drops)
+        return AxisSelection(self.shape, parts, self.drops)
 
 
 def _until(part: range, stop: int) -> range:
@@ -122,7 +122,7 @@ def _until(part: range, stop: int) -> range:
     return part[: max(-(-(stop - part.start) // part.step), 0)]
 
 
-def pick(selection: Any, shape: Sequence[int]) -> Picked:
+def select(selection: Any, shape: Sequence[int]) -> AxisSelection:
     """A selection of whole numbers, slices, `...`, and lists of indices or masks that each take one axis (`oindex`).
 
     Raises `SelectionError` for others and for what does not fit.
@@ -141,7 +141,7 @@ def pick(selection: Any, shape: Sequence[int]) -> Picked:
     at = dots[0] if dots else len(given)
     full = (*given[:at], *[slice(None)] * missing, *given[at + len(dots) :])
     found = list(_axes(full, extents))
-    return Picked(extents, tuple(part for part, _ in found), tuple(drop for _, drop in found))
+    return AxisSelection(extents, tuple(part for part, _ in found), tuple(drop for _, drop in found))
 
 
 def _axes(given: tuple[Any, ...], shape: tuple[int, ...]) -> Iterator[tuple[Part, bool]]:

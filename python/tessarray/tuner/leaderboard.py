@@ -1,4 +1,4 @@
-"""The board of a search: every layout that was stored and read, what the objective makes of it, and the best."""
+"""The leaderboard of a search: every layout that was stored and read, what the objective makes of it, and the best."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tessarray.tuner.objectives import score_of
 from tessarray.tuner.queries import QueryClass
 from tessarray.tuner.trial import Trial
 
-__all__ = ["Board", "seconds_of_trial"]
+__all__ = ["Leaderboard", "seconds_of_trial"]
 
-KEPT = 5
-SLACK = 1.001
+KEPT = 5  # trials whose objects stay stored: those that are read again
+SLACK = 1.001  # of the size limit, for rounding
 
 
 def seconds_of_trial(trial: Trial, classes: Sequence[QueryClass]) -> float:
@@ -27,15 +27,16 @@ def seconds_of_trial(trial: Trial, classes: Sequence[QueryClass]) -> float:
     return total
 
 
-class Board:
+class Leaderboard:
     """Trials and their values; lower is better. Only the best few keep what they stored.
 
     most_stored: bytes that the whole array may take; layouts beyond it never win. None: no limit.
     """
 
-    def __init__(self, classes: Sequence[QueryClass], objective: str, nbytes: int) -> None:
-        self.classes, self.objective, self.nbytes = classes, objective, nbytes
-        self.most_stored: float | None = None
+    def __init__(
+        self, classes: Sequence[QueryClass], objective: str, nbytes: int, most_stored: float | None = None
+    ) -> None:
+        self.classes, self.objective, self.nbytes, self.most_stored = classes, objective, nbytes, most_stored
         self.tried: list[Trial] = []
         self.best: Trial | None = None
         self._values: dict[int, float] = {}

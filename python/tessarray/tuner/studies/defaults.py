@@ -1,4 +1,4 @@
-"""What is tried where the user did not say: how arrays are usually read, and a small ladder of chunk shapes."""
+"""What a study takes if it is not told: how arrays are usually read, and a small ladder of chunk shapes."""
 
 from __future__ import annotations
 

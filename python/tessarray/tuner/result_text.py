@@ -1,77 +1,58 @@
-"""Figures in words, the same on the terminal, in charts and on the page: three digits, 1 kB is 1000 B."""
+"""A result in words: what rows are called, figures with their intervals, metadata in short, commands."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tessarray.display.markup import printable
-from tessarray.display.units import (
-    byte_text,
-    count_text,
-    digits,
-    rate_text,
-    unit_of,
-)
-from tessarray.display.units import extents_text as sizes
-from tessarray.display.units import time_text as seconds_text
+from tessarray.display.units import byte_text, count_text, digits, unit_of
 from tessarray.tuner.errors import TuneError
 from tessarray.tuner.layout import Layout
-from tessarray.tuner.prices import parse_prices
 from tessarray.tuner.queries import QueryClass, parse_queries
 from tessarray.tuner.result import Estimate, Row, TuneResult
 
 __all__ = [
-    "byte_text",
-    "count_text",
-    "currency_of",
-    "digits",
+    "asked_text",
+    "commands",
+    "estimate_parts",
     "estimate_text",
     "item_size",
     "metadata_lines",
-    "money_text",
-    "printable",
     "queries_of",
     "query_names",
-    "rate_text",
-    "rerun_command",
-    "seconds_text",
-    "sizes",
+    "source_text",
     "titles",
     "type_name",
-    "unit_of",
 ]
 
-SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+def estimate_parts(kind: str, one: Estimate) -> tuple[str, str]:
+    """`5.30 ms` and `4.88–5.72`, its interval in the same unit, or nothing; a prediction begins with `~`."""
+    factor, name = unit_of(kind, one.value)
+    text = f"{'' if one.measured else '~'}{digits(one.value / factor)} {name}"
+    return text, "" if one.low == one.high else f"{digits(one.low / factor)}–{digits(one.high / factor)}"
 
 
 def estimate_text(kind: str, one: Estimate) -> str:
-    """`5.30 ms (4.88–5.72)`; a figure of the model's begins with `~`."""
-    unit = unit_of(kind, one.value)
-    text = f"{'' if one.measured else '~'}{digits(one.value / unit[0])} {unit[1]}"
-    if one.low == one.high:
-        return text
-    return f"{text} ({digits(one.low / unit[0])}–{digits(one.high / unit[0])})"
+    """`5.30 ms (4.88–5.72)`."""
+    text, interval = estimate_parts(kind, one)
+    return f"{text} ({interval})" if interval else text
 
 
-def money_text(value: float | None, currency: str) -> str:
-    """Money a month: `$1.23`, `0.034 CHF`; a dash where the store has no prices."""
-    if value is None:
-        return "–"
-    amount = f"{value:,.2f}" if value >= 0.995 or value == 0 else digits(value)
-    symbol = SYMBOLS.get(currency)
-    return f"{symbol}{amount}" if symbol else f"{amount} {currency}".strip()
+def asked_text(row: Row, name: str) -> str | None:
+    """What one selection of a class asks the store for: `3 req, 400 kB`; None if it is not known."""
+    if name not in row.requests or name not in row.fetched:
+        return None
+    return f"{count_text(row.requests[name])} req, {byte_text(row.fetched[name])}"
 
 
-def currency_of(result: TuneResult) -> str:
-    """The currency of a result's money: that of the prices asked for."""
-    given = result.request.get("prices")
-    try:
-        return parse_prices(given).currency if isinstance(given, str) else ""
-    except TuneError:
-        return ""
+def source_text(result: TuneResult) -> str:
+    """What was tuned."""
+    return printable(f"{result.source}:{result.variable}" if result.variable else result.source)
 
 
 def titles(rows: Sequence[Row]) -> list[str]:
@@ -117,9 +98,13 @@ def queries_of(result: TuneResult) -> tuple[QueryClass, ...]:
         return ()
 
 
-def rerun_command(file: str = "layout.json") -> str:
-    """The command that measures a saved result again."""
-    return f"tessarray tune rerun {file}"
+def commands(result: TuneResult, file: str = "layout.json") -> dict[str, str]:
+    """The commands that write the data in the proposed layout, and that measure a saved result again."""
+    source = "SRC" if result.source.startswith("<") else shlex.quote(result.source)
+    return {
+        "Write the data in this layout": f"tessarray convert {source} DST --layout {file}",
+        "Measure again": f"tessarray tune rerun {file}",
+    }
 
 
 def metadata_lines(layout: Layout, result: TuneResult) -> list[str]:
