@@ -3,7 +3,8 @@
 use super::handle::Step;
 use super::*;
 use crate::conformance;
-use crate::{ByteRange, LOCK_SUFFIX, Update};
+use crate::{ByteRange, LOCK_SUFFIX, StoreError, Update};
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
