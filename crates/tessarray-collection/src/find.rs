@@ -15,7 +15,7 @@ use tessarray_pack::STATISTICS;
 
 /// The arrays of one variable in some datasets.
 #[derive(Debug)]
-pub struct Found {
+pub struct VariableArrays {
     /// The variable.
     pub variable: Box<str>,
     /// The arrays, in the order of the names asked for.
@@ -37,11 +37,11 @@ pub struct Member {
     pub dataset: Box<str>,
     /// Its place among the names asked for.
     pub place: usize,
-    /// Place in [`Found::kinds`].
+    /// Place in [`VariableArrays::kinds`].
     pub kind: usize,
-    /// Place in [`Found::shapes`].
+    /// Place in [`VariableArrays::shapes`].
     pub shape: usize,
-    /// Place in [`Found::attributes`].
+    /// Place in [`VariableArrays::attributes`].
     pub attributes: usize,
 }
 
@@ -54,7 +54,7 @@ struct Used {
     attributes: Vec<HashMap<Box<str>, usize>>,
 }
 
-impl Found {
+impl VariableArrays {
     fn new(variable: &str) -> Self {
         Self {
             variable: variable.into(),
@@ -80,9 +80,9 @@ impl Collection {
     ///
     /// # Errors
     /// The catalogue cannot be read, or an array's metadata cannot ([`CollectionError::Array`]). A dataset that lacks the
-    /// variable is no error: see [`Found::missing`].
-    pub fn find(&self, variable: &str, names: Option<&[String]>) -> Result<Found> {
-        let mut found = Found::new(variable);
+    /// variable is no error: see [`VariableArrays::missing`].
+    pub fn find(&self, variable: &str, names: Option<&[String]>) -> Result<VariableArrays> {
+        let mut found = VariableArrays::new(variable);
         let mut used = Used::default();
         let names = match names {
             Some(names) if self.known_index().is_none() && names.len() <= FEW => {
@@ -117,7 +117,7 @@ impl Collection {
 
     fn take(
         &self,
-        found: &mut Found,
+        found: &mut VariableArrays,
         used: &mut Used,
         index: &Index,
         place: usize,
@@ -128,7 +128,7 @@ impl Collection {
         self.add(found, used, place, dataset, (entry.kind, shape, attributes))
     }
 
-    fn look_up(&self, found: &mut Found, used: &mut Used, place: usize, name: &str) -> Result<()> {
+    fn look_up(&self, found: &mut VariableArrays, used: &mut Used, place: usize, name: &str) -> Result<()> {
         let path = format!("{name}/{}", found.variable);
         for document in [V3, V2_ARRAY] {
             if name.contains('/') {
@@ -150,7 +150,7 @@ impl Collection {
 
     fn add(
         &self,
-        found: &mut Found,
+        found: &mut VariableArrays,
         used: &mut Used,
         place: usize,
         dataset: &str,
@@ -197,8 +197,8 @@ impl Collection {
         Ok(())
     }
 
-    /// An array like a member, without attributes: those are in [`Found::attributes`].
-    fn like(&self, found: &Found, member: &Member) -> tessarray_array::Result<Array> {
+    /// An array like a member, without attributes: those are in [`VariableArrays::attributes`].
+    fn like(&self, found: &VariableArrays, member: &Member) -> tessarray_array::Result<Array> {
         let path = found.path(member);
         let Kind::Array(kind) = &*found.kinds[member.kind] else {
             return Err(ArrayError::NotFound { store: self.store.describe(), path });
@@ -210,7 +210,7 @@ impl Collection {
     ///
     /// # Errors
     /// The catalogue cannot be read. Statistics that are there and damaged count as none.
-    pub fn statistics(&self, found: &Found) -> Result<Vec<Option<Statistics>>> {
+    pub fn statistics(&self, found: &VariableArrays) -> Result<Vec<Option<Statistics>>> {
         let known = found.members.iter().map(|member| {
             let value = self.version.value(&found.path(member), STATISTICS)?;
             Ok(value.and_then(|bytes| Statistics::from_json(&bytes)))
@@ -226,7 +226,7 @@ impl Collection {
     /// What the views hold is then undefined.
     pub fn read_each<'a>(
         &self,
-        found: &Found,
+        found: &VariableArrays,
         count: usize,
         part: &(dyn Fn(usize) -> (usize, &'a Selection, OutputView<'a>) + Sync),
         arena: &Arena,
