@@ -14,9 +14,10 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.text import Text
 
+from tessarray.display.units import time_text
 from tessarray_bench.results import Cell, Results, ResultsError, cells, floor
 from tessarray_bench.statistics import NoiseFloor, Ratio, Verdict, ratio, verdict
-from tessarray_bench.tables import Column, cut, duration, spread, table
+from tessarray_bench.tables import Column, cut, spread, table
 
 Kind = Literal["faster", "slower", "equal", "appeared", "vanished", "broke", "mended", "failing"]
 Key = tuple[str, str, str, str]  # workload, process, step, system
@@ -36,6 +37,7 @@ class Change:
 
     @property
     def cell(self) -> Cell:
+        """The newer cell, or the older one of something that vanished."""
         found = self.new or self.old
         assert found is not None
         return found
@@ -43,6 +45,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
+    """Two results files: what changed, the noise floor of both, and what makes them hard to compare."""
+
     old: str
     new: str
     changes: tuple[Change, ...]
@@ -50,6 +54,7 @@ class Comparison:
     warnings: tuple[str, ...]
 
     def of(self, *kinds: Kind) -> list[Change]:
+        """The changes of some kinds."""
         return [change for change in self.changes if change.kind in kinds]
 
     @property
@@ -91,6 +96,7 @@ def by_key(results: Results) -> dict[Key, Cell]:
 
 
 def change(old: Cell | None, new: Cell | None, floor: NoiseFloor) -> Change:
+    """What became of a cell, judged with the noise floor; None stands for a cell that is not there."""
     if old is None or new is None:
         return Change("vanished" if new is None else "appeared", old, new)
     if not new.ranks:
@@ -125,6 +131,7 @@ def warnings(old: Results, new: Results, floors: tuple[NoiseFloor, NoiseFloor]) 
 
 
 def differences(what: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The keys in which two mappings differ, in words."""
     keys = [key for key in dict.fromkeys([*one, *other]) if key not in SILENT]
     told = {key: tuple("nothing" if v is None else v for v in (one.get(key), other.get(key))) for key in keys}
     return [f"{what} {key}: {a}, then {b}" for key, (a, b) in told.items() if a != b]
@@ -147,11 +154,13 @@ def show(comparison: Comparison, console: Console, *, everything: bool = False) 
 
 
 def texts_of(title: str, changes: list[Change]) -> Column:
+    """A column of the table of changes."""
     styles = {"slower": "red", "broke": "bold red", "faster": "green", "mended": "green"}
     return Column(title, [Text(text(title, change), style=styles.get(change.kind, "")) for change in changes])
 
 
 def text(title: str, change: Change) -> str:
+    """A change under a heading of the table."""
     if title in ("step", "system"):
         return str(getattr(change.cell, title))
     if title == "verdict":
@@ -165,10 +174,11 @@ def text(title: str, change: Change) -> str:
         return "-"
     if not cell.ranks or cell.median is None:
         return cell.status if cell.status != "ok" else f"{cell.checked} (check)"
-    return f"{duration(cell.median)} {spread(cell):>4}"
+    return f"{time_text(cell.median)} {spread(cell):>4}"
 
 
 def summary(comparison: Comparison) -> str:
+    """How many changes of each kind there are, in a line."""
     kinds: tuple[Kind, ...] = (
         "slower",
         "faster",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import math
 import os
 import tempfile
@@ -67,11 +68,13 @@ class ResultsFile:
 
     @property
     def settings(self) -> Mapping[str, Any]:
+        """What the run was asked for: scale, repeats, seed, baseline."""
         found: Mapping[str, Any] = self.document["settings"]
         return found
 
     @property
     def rows(self) -> list[Mapping[str, Any]]:
+        """A row a step, repeat and system."""
         found: list[Mapping[str, Any]] = self.document["rows"]
         return found
 
@@ -114,27 +117,31 @@ class Results:
 
     @property
     def suites(self) -> list[str]:
+        """The suites, in the order of the rows."""
         return list(dict.fromkeys(row["suite"] for file in self.files for row in file.rows))
 
     @property
     def baseline(self) -> str:
+        """The system that ratios are taken to: the first file's."""
         return str(self.files[0].settings["baseline"])
 
     def title(self, system: str) -> str:
+        """What to call a system."""
         name = system.removesuffix(AGAIN)
         told = self.systems.get(name, {}).get("title") or name
         return f"{told}{AGAIN}" if name != system else str(told)
 
 
 def load(path: str | os.PathLike[str], label: str | None = None) -> Results:
-    """Load and validate a results file. Raises ResultsError, or OSError where it cannot be read."""
+    """Load and validate a results file, `.json` or `.json.xz`. Raises ResultsError, or OSError if it cannot be read."""
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
+        packed = path.read_bytes()
+        document = json.loads(lzma.decompress(packed) if path.suffix == ".xz" else packed)
+    except (ValueError, lzma.LZMAError) as problem:
         raise ResultsError(str(path), "the file", "a JSON document", str(problem)) from None
     validate(document, str(path))
-    return Results((ResultsFile(label or path.stem, document),))
+    return Results((ResultsFile(label or path.name.removesuffix(".xz").removesuffix(".json"), document),))
 
 
 def from_document(document: Mapping[str, Any], label: str = "results") -> Results:

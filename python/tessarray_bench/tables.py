@@ -6,7 +6,6 @@ as columns. What is too wide even so goes on below: no column is ever cut.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich import box
@@ -14,6 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tessarray.display.units import byte_text, time_text
 from tessarray_bench.grid import Grid, Line, grids
 from tessarray_bench.results import Cell, Results
 
@@ -69,6 +69,8 @@ class Column:
 
 
 class Row:
+    """A line of a table: its workload, its label, a text a system."""
+
     def __init__(self, workload: str, label: str, cells: list[Text]) -> None:
         self.workload = workload
         self.label = label
@@ -82,11 +84,13 @@ class Notes:
         self.numbers: dict[str, int] = {}
 
     def sign(self, *texts: str) -> str:
+        """The numbers of notes, as superscripts; a text that is new gets the next."""
         numbers = [self.numbers.setdefault(text, len(self.numbers) + 1) for text in texts if text]
         return "⁺".join(str(number).translate(SUPERSCRIPT) for number in numbers)
 
 
 def rows_of(grid: Grid, workload: str, notes: Notes) -> list[Row]:
+    """The lines of a workload: times, and what else a step has to say."""
     rows: list[Row] = []
     for line in (line for line in grid.lines if line.workload == workload):
         marks = grid.marks(line)
@@ -105,18 +109,19 @@ def further(line: Line, found: Sequence[Cell | None], suite: str) -> list[tuple[
     if line.process == "append":
         for name, label in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9")):
             figures.append(
-                (label, [duration(c.latency[name]) if c and name in c.latency else None for c in cells])
+                (label, [time_text(c.latency[name]) if c and name in c.latency else None for c in cells])
             )
     for name in ("dropped", "requests"):
         figures.append((name, [f"{c.extra[name]:g}" if c and name in c.extra else None for c in cells]))
     if line.step in ("write", "append"):
-        figures.append(("stored", [size(c.stored) if c and c.stored else None for c in cells]))
+        figures.append(("stored", [byte_text(c.stored) if c and c.stored else None for c in cells]))
     if suite == "memory":
-        figures.append(("peak", [size(c.peak) if c and c.peak else None for c in cells]))
+        figures.append(("peak", [byte_text(c.peak) if c and c.peak else None for c in cells]))
     return [(f"  {label}", [value or "" for value in values]) for label, values in figures if any(values)]
 
 
 def text_of(grid: Grid, line: Line, system: str, mark: str, notes: Notes) -> Text:
+    """A cell in words and colours, or the word for why there is none."""
     failure = grid.failure(line, system)
     if failure is not None:
         word = failure.word.split()[0]
@@ -128,18 +133,21 @@ def text_of(grid: Grid, line: Line, system: str, mark: str, notes: Notes) -> Tex
         return Text("")
     note = notes.sign("layout: " + "; ".join(cell.differs) if cell.differs else "")
     about = "~" if cell.extra.get("sampled") else ""
-    return Text(f"{note}{about}{duration(cell.median)} {spread(cell):>4}{SIGN[mark]}", style=STYLE[mark])
+    return Text(f"{note}{about}{time_text(cell.median)} {spread(cell):>4}{SIGN[mark]}", style=STYLE[mark])
 
 
 def columns(titles: Sequence[str], texts: Sequence[Sequence[Text]]) -> list[Column]:
+    """Columns of titles and texts."""
     return [Column(title, held) for title, held in zip(titles, texts, strict=True)]
 
 
 def unrepeated(names: Sequence[str]) -> list[Text]:
+    """Names, blank when they repeat the one above."""
     return [Text("" if i and names[i - 1] == name else name) for i, name in enumerate(names)]
 
 
 def fits(given: Sequence[Column], width: int) -> bool:
+    """Whether columns fit side by side."""
     return sum(column.width for column in given) + 2 <= width
 
 
@@ -154,6 +162,7 @@ def cut(given: Sequence[Column], width: int) -> list[list[Column]]:
 
 
 def table(given: Sequence[Column], sections: Sequence[int] = ()) -> Table:
+    """A rich table of columns, with a line below the rows of `sections`."""
     found = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in given:
         right = column.title not in ("workload", "step", "system")
@@ -166,6 +175,7 @@ def table(given: Sequence[Column], sections: Sequence[int] = ()) -> Table:
 
 
 def legend(grid: Grid, results: Results, notes: Notes) -> Text:
+    """What the signs of a grid's table mean, with its noise floor and its notes."""
     shown = [cell for cell in grid.cells.values() if cell.n]
     lines = ["median ± the farther end of its 95 % interval; * fastest, = equal to it within noise"]
     if not grid.judges(*shown):
@@ -204,23 +214,3 @@ def spread(cell: Cell) -> str:
         return ""
     farther = max(cell.interval.high - cell.median, cell.median - cell.interval.low) / cell.median
     return f"±{farther:.0%}"
-
-
-def duration(seconds: float) -> str:
-    """Three digits and a unit: `12.3 ms`."""
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
-        if seconds >= 0.9995 * factor or unit == "ns":
-            return f"{digits(seconds / factor)} {unit}"
-    raise AssertionError
-
-
-def size(nbytes: float) -> str:
-    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= 0.9995 * factor:
-            return f"{digits(nbytes / factor)} {unit}"
-    return f"{nbytes:.0f} B"
-
-
-def digits(value: float) -> str:
-    whole = math.floor(math.log10(value)) if value > 0 else 0
-    return f"{value:.{min(2, max(0, 2 - whole))}f}"

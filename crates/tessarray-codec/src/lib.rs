@@ -47,6 +47,7 @@ mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
 pub use chain::{Blocks, Chain, Known};
+pub use checksum::crc32c;
 pub use error::{CodecError, Result};
 pub use pieces::Pieces;
 pub use registry::{AnyCodec, BuildFn, Registry};
