@@ -62,7 +62,7 @@ mod statistics;
 pub use add::{NewVariable, add, describe};
 pub use collection::Collection;
 pub use error::{CollectionError, Result};
-pub use find::{VariableArrays, Member};
+pub use find::{Member, VariableArrays};
 pub use index::{Index, Variable};
 pub use kinds::Kind;
 pub use statistics::{Number, Statistics};

@@ -13,10 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use support::*;
 use tessarray_pack::{CommitKind, Expired, Keep, Pack, PackError};
-use tessarray_store::{
-    Key, ListEntry, MemoryStore, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn,
-    Version,
-};
+use tessarray_store::{PutMode, Store};
 
 fn store() -> Arc<dyn Store> {
     Arc::new(Scheduled::new(true))

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::collection::{Collection, CollectionError, VariableArrays, Kind};
+use tessarray::collection::{Collection, CollectionError, Kind, VariableArrays};
 use tessarray::recording::{Access, Op};
 use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
 
