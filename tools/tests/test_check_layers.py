@@ -170,6 +170,6 @@ def test_a_circle_of_files_is_found(tmp_path):
 
 def test_a_room_without_a_floor_is_found(tmp_path):
     source(tmp_path, "attic.rs", "")
-    source(tmp_path, "pack.rs", "use crate::Result;\n")
+    source(tmp_path, "pack.rs", "use crate::{Result, names};\n")
     found = layers.room_problems(tmp_path)
     assert "attic" in found[0] and "name the room" in found[1]

@@ -6,7 +6,8 @@
 use crate::axis_groups::{AxisGroups, Groups};
 use crate::segments::Segments;
 use crate::strided::Strided;
-use crate::{AxisSelection, EdgeRuns, Edges};
+use crate::selection::{AxisSelection};
+use crate::edges::{EdgeRuns, Edges};
 use std::ops::Range;
 
 /// The elements of one part: where they lie in the chunk, and where they go in the output.

@@ -1,6 +1,8 @@
 //! The one trait every store implements.
 
-use crate::{Blob, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, Result, Version};
+use crate::request::{Blob, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::key::{Key, Prefix};
+use crate::error::{Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,19 +155,19 @@ pub trait Store: Debug + Send + Sync {
     /// # Errors
     /// The store failed.
     fn get(&self, key: &Key) -> Result<Option<(bytes::Bytes, Meta)>> {
-        self.get_range(key, crate::ByteRange::All)
+        self.get_range(key, crate::request::ByteRange::All)
     }
 
     /// A part of the value of one key. A convenience over `read_many`.
     ///
     /// # Errors
     /// The range reaches past the end of the value ([`StoreError::OutOfRange`](crate::StoreError)); the store failed.
-    fn get_range(&self, key: &Key, range: crate::ByteRange) -> Result<Option<(bytes::Bytes, Meta)>> {
-        use crate::StoreError;
+    fn get_range(&self, key: &Key, range: crate::request::ByteRange) -> Result<Option<(bytes::Bytes, Meta)>> {
+        use crate::error::StoreError;
         let slot = std::sync::Mutex::new(None);
         let request = ReadRequest { key: key.clone(), range, expect: None };
         self.read_many(std::slice::from_ref(&request), &|_, answer| {
-            let keep = |blob: crate::Blob<'_>| {
+            let keep = |blob: crate::request::Blob<'_>| {
                 let meta = blob.meta.clone();
                 let bytes = blob.into_shared().map_err(|error| StoreError::io(key, "allocate", error))?;
                 Ok((bytes, meta))

@@ -1,6 +1,6 @@
 //! What the file system says about a file: size, kind, version.
 
-use crate::{Meta, Version};
+use crate::request::{Meta, Version};
 use std::fs::File;
 use std::io;
 use std::time::SystemTime;

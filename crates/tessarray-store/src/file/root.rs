@@ -12,7 +12,7 @@
 
 use super::facts::is_absent;
 use super::folder::Folder;
-use crate::StoreError;
+use crate::error::StoreError;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;

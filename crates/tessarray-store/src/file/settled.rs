@@ -1,7 +1,7 @@
 //! The folders whose names a handle knows to be on the disk.
 
 use super::folder::FolderId;
-use crate::Prefix;
+use crate::key::Prefix;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 

@@ -3,7 +3,10 @@
 use super::handle::Step;
 use super::*;
 use crate::conformance;
-use crate::{ByteRange, LOCK_SUFFIX, StoreError, Update};
+use crate::request::{ByteRange};
+use crate::key::{LOCK_SUFFIX};
+use crate::error::{StoreError};
+use crate::store::{Update};
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;

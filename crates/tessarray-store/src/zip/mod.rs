@@ -19,10 +19,11 @@ mod tests;
 mod write;
 
 use crate::key_locks::KeyLocks;
-use crate::{
-    Blob, BlobBytes, Key, LOCK_SUFFIX, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result,
-    Store, StoreError, Update, UpdateFn, Version, ordered, span,
-};
+use crate::request::{Blob, BlobBytes, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::key::{Key, LOCK_SUFFIX, Prefix};
+use crate::store::{ReadSink, Store, Update, UpdateFn};
+use crate::error::{Result, StoreError};
+use crate::{ordered, span};
 use parse::Entry;
 use std::collections::BTreeMap;
 use std::fmt;

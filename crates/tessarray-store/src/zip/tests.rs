@@ -1,7 +1,7 @@
 //! What holds for zip files beyond what holds for every store.
 
 use super::*;
-use crate::ByteRange;
+use crate::request::ByteRange;
 use crate::conformance::{self, collect, whole};
 use std::io::Write;
 use std::sync::Arc;
