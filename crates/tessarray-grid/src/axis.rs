@@ -4,10 +4,10 @@
 //! axis, or a few for each run of chunks of one length where the lengths are listed; a list is sorted and cut once.
 
 use crate::axis_groups::{AxisGroups, Groups};
-use crate::segments::Segments;
-use crate::strided::Strided;
-use crate::selection::{AxisSelection};
 use crate::edges::{EdgeRuns, Edges};
+use crate::segments::Segments;
+use crate::selection::AxisSelection;
+use crate::strided::Strided;
 use std::ops::Range;
 
 /// The elements of one part: where they lie in the chunk, and where they go in the output.

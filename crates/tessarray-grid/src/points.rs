@@ -1,7 +1,7 @@
 //! Single elements by coordinates, grouped by the chunk they lie in.
 
-use crate::dims::{Dims};
-use crate::edges::{Edges};
+use crate::dims::Dims;
+use crate::edges::Edges;
 use std::ops::Range;
 
 /// The points of one chunk.

@@ -1,7 +1,7 @@
 //! What is wanted of an array, in numbers that are already positive and in bounds or refused.
 
-use crate::dims::{Dims};
-use crate::error::{GridError};
+use crate::dims::Dims;
+use crate::error::GridError;
 
 /// The elements wanted along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]

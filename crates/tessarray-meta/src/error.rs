@@ -43,7 +43,7 @@ pub enum MetaError {
 
 impl MetaError {
     /// Whether the document may well be right, and only needs what this release, or its limits, do not offer.
-    pub(crate) fn is_beyond_reader(&self) -> bool {
+    pub fn is_beyond_reader(&self) -> bool {
         match self {
             Self::UnknownExtension { .. } | Self::Unsupported { .. } | Self::Forbidden { .. } => true,
             Self::Newer { .. } | Self::TooLarge { .. } => true,
@@ -55,7 +55,7 @@ impl MetaError {
 
 /// Why a codec of objects is refused.
 fn forbidden(name: &str) -> &'static str {
-    if crate::sharding::plain(name) == "pickle" {
+    if crate::names::plain(name) == "pickle" {
         "it runs code that is in the data when they are read"
     } else {
         "its elements are Python objects, for which there is no data type"

@@ -1,6 +1,9 @@
 //! Members of JSON objects, taken one by one with errors that say where.
 
-use crate::{Limits, MetaError, Path, Result, json, non_finite};
+use crate::error::{MetaError, Result};
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value};
 use tessarray_codec::NamedConfig;
 

@@ -1,7 +1,9 @@
 //! Strict JSON: bounded size and depth, no duplicate members, and numbers that JSON cannot hold in attributes only.
 
+use crate::error::{MetaError, Result};
+use crate::limits::Limits;
 use crate::non_finite::{self, REASON, Token, Tokens};
-use crate::{Limits, MetaError, Path, Result};
+use crate::path::Path;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::RefCell;

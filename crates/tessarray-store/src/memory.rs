@@ -1,10 +1,10 @@
 //! Values in memory, for tests, caches and scratch work.
 
+use crate::error::{Result, StoreError};
+use crate::key::{Key, Prefix};
 use crate::key_locks::KeyLocks;
 use crate::request::{Blob, BlobBytes, ListEntry, Meta, PutMode, ReadRequest, Version};
-use crate::key::{Key, Prefix};
 use crate::store::{ReadSink, Store, Update, UpdateFn};
-use crate::error::{Result, StoreError};
 use crate::{ordered, span};
 use bytes::Bytes;
 use std::collections::BTreeMap;

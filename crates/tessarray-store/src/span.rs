@@ -1,8 +1,8 @@
 //! A range asked for, against the size found.
 
-use crate::request::{ByteRange, ReadRequest, Version};
-use crate::key::{Key};
 use crate::error::{Result, StoreError};
+use crate::key::Key;
+use crate::request::{ByteRange, ReadRequest, Version};
 
 impl ReadRequest {
     /// Offset and length of the range in a value of `size` bytes; `OutOfRange` before anything is allocated.

@@ -1,8 +1,8 @@
 //! The one trait every store implements.
 
-use crate::request::{Blob, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::error::Result;
 use crate::key::{Key, Prefix};
-use crate::error::{Result};
+use crate::request::{Blob, ListEntry, Meta, PutMode, ReadRequest, Version};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;

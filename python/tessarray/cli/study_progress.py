@@ -34,6 +34,8 @@ class Progress:
             self._status.stop()
 
     def __call__(self, event: Event) -> None:
+        """Show an event of the study: a status line on a terminal, else a line now and then."""
+
         from rich.text import Text
 
         line = f"{event.stage}: {event.text} ({event.spent:.0f} of {event.budget:.0f} s)"

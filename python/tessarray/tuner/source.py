@@ -38,14 +38,17 @@ class Subject:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Of the variable, in elements."""
         return self.spec.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Of the values in memory."""
         return self.spec.dtype
 
     @property
     def itemsize(self) -> int:
+        """Bytes of one element."""
         return self.spec.dtype.itemsize
 
     @property

@@ -1,7 +1,11 @@
 //! What an array's metadata says.
 
 use super::v2_extra::V2Extra;
-use crate::{ChunkGrid, KeyEncoding, MetaError, Path, Result, sharding};
+use crate::chunk_grid::ChunkGrid;
+use crate::error::{MetaError, Result};
+use crate::key_encoding::KeyEncoding;
+use crate::path::Path;
+use crate::sharding;
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;

@@ -1,9 +1,15 @@
 //! A v3 array document to metadata (Zarr v3 core, "Array metadata").
 
 use super::validate::{places, validate};
+use crate::array::{ArrayMetadata, Format};
+use crate::dtype::parse_data_type;
+use crate::error::{MetaError, Result};
 use crate::fields::{self, Object};
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, chunk_grid};
-use crate::{fill_value_from_json, json, non_finite, parse_data_type};
+use crate::fill::fill_value_from_json;
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{chunk_grid, json, non_finite};
 use serde_json::Value;
 
 impl ArrayMetadata {

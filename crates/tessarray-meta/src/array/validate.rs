@@ -1,11 +1,15 @@
 //! What must hold of an array's metadata beyond the types of its members.
 
+use crate::array::{ArrayMetadata, Format};
+use crate::chunk_grid::ChunkGrid;
+use crate::dtype::data_type_to_json;
+use crate::error::{MetaError, Result};
 use crate::fields::{self, MAX_LENGTH, length_text};
 use crate::fill::{check_fill, fill_value_to_json};
-use crate::{
-    ArrayMetadata, ChunkGrid, Format, KeyEncoding, Limits, MetaError, Path, Result, chunk_grid,
-    data_type_to_json, non_finite, sharding,
-};
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{chunk_grid, non_finite, sharding};
 
 /// Where a document of either version has its members, for errors.
 pub(crate) struct Places {

@@ -1,8 +1,10 @@
 //! Metadata to a v3 array document.
 
-use crate::{
-    ArrayMetadata, KeyEncoding, chunk_grid, data_type_to_json, fill_value_to_json, json, non_finite,
-};
+use crate::array::ArrayMetadata;
+use crate::dtype::data_type_to_json;
+use crate::fill::fill_value_to_json;
+use crate::key_encoding::KeyEncoding;
+use crate::{chunk_grid, json, non_finite};
 use serde_json::{Map, Value, json};
 use tessarray_codec::NamedConfig;
 

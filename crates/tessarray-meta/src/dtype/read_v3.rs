@@ -1,7 +1,8 @@
 //! The `data_type` of a v3 array (Zarr v3 core, "Data types", and zarr-extensions).
 
+use crate::error::{MetaError, Result};
 use crate::fields::{self, Object};
-use crate::{MetaError, Path, Result};
+use crate::path::Path;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};

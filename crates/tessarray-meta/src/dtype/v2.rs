@@ -2,7 +2,9 @@
 
 use super::read_v3::{check_field_count, check_fields};
 use crate::endian::Endian;
-use crate::{MetaError, Path, Result, fields};
+use crate::error::{MetaError, Result};
+use crate::fields;
+use crate::path::Path;
 use serde_json::Value;
 use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 

@@ -2,8 +2,10 @@
 //! values").
 
 use super::packed::swap_from;
+use crate::base64;
 use crate::endian::Endian;
-use crate::{MetaError, Path, Result, base64};
+use crate::error::{MetaError, Result};
+use crate::path::Path;
 use half::{bf16, f16};
 use serde_json::Value;
 use tessarray_buffer::{DataType, Field, SmallType};

@@ -1,8 +1,10 @@
 //! The `fill_value` member: from the bytes of one element to JSON, as zarr-python writes it.
 
 use super::packed::to_stored;
+use crate::base64;
 use crate::endian::Endian;
-use crate::{MetaError, Path, Result, base64};
+use crate::error::{MetaError, Result};
+use crate::path::Path;
 use half::{bf16, f16};
 use serde_json::{Map, Number, Value};
 use tessarray_buffer::DataType;

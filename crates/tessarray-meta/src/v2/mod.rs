@@ -1,7 +1,7 @@
 //! Zarr v2 documents, as v3 metadata and back.
 
-pub(crate) mod codec_names;
-pub(crate) mod consolidated;
+mod codec_names;
+mod consolidated;
 mod from_codecs;
 mod read;
 mod to_codecs;

@@ -1,13 +1,16 @@
 //! A `.zarray` and its `.zattrs` to metadata (Zarr v2, "Arrays").
 
 use super::to_codecs::{object_type, translate};
-use crate::array::{CHUNKS_V2, Order, V2Extra, separator, validate};
+use crate::array::{ArrayMetadata, CHUNKS_V2, Format, Order, V2Extra, separator, validate};
+use crate::chunk_grid::ChunkGrid;
 use crate::dtype::parse_v2_data_type;
+use crate::error::{MetaError, Result};
 use crate::fields::{self, Object};
 use crate::fill::{fill_value_from_json_v2, zero};
-use crate::{
-    ArrayMetadata, ChunkGrid, Format, KeyEncoding, Limits, MetaError, Path, Result, json, non_finite,
-};
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value};
 
 /// The attribute that xarray keeps dimension names in.

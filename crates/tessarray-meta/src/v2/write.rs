@@ -2,10 +2,13 @@
 
 use super::from_codecs::v2_from_codecs;
 use super::read::DIMENSIONS;
-use crate::array::{Order, V2Extra};
+use crate::array::{ArrayMetadata, Format, Order, V2Extra};
 use crate::dtype::parse_v2_data_type;
+use crate::error::{MetaError, Result};
 use crate::fill::fill_value_to_json_v2;
-use crate::{ArrayMetadata, Format, KeyEncoding, MetaError, Path, Result, json, non_finite};
+use crate::key_encoding::KeyEncoding;
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value};
 
 impl ArrayMetadata {

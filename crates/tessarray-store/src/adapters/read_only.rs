@@ -1,9 +1,9 @@
 //! A store that may not be changed.
 
+use crate::error::{Result, StoreError};
 use crate::key::{Key, Prefix};
 use crate::request::{ListEntry, Meta, PutMode, ReadRequest, Version};
 use crate::store::{ReadSink, Store, UpdateFn};
-use crate::error::{Result, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! A store as slow as a network.
 
+use crate::error::Result;
 use crate::key::{Key, Prefix};
 use crate::request::{ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::span;
 use crate::store::{ReadSink, Store, UpdateFn, UpdateWithFn};
-use crate::error::{Result};
-use crate::{span};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! One thread, one promise a function.
 
 use super::{collect, key, whole};
-use crate::request::{ByteRange, ListEntry, PutMode, ReadRequest, Version};
+use crate::error::StoreError;
 use crate::key::{Key, Prefix};
+use crate::request::{ByteRange, ListEntry, PutMode, ReadRequest, Version};
 use crate::store::{Store, Update};
-use crate::error::{StoreError};
 
 fn request(name: &str, range: ByteRange) -> ReadRequest {
     ReadRequest { key: key(name), range, expect: None }

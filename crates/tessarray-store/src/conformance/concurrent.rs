@@ -1,7 +1,7 @@
 //! Many threads on one key.
 
 use super::{key, whole};
-use crate::request::{PutMode};
+use crate::request::PutMode;
 use crate::store::{Store, Update};
 
 /// 8 threads add to one counter and to one of their own: no addition is lost.

@@ -15,10 +15,10 @@ pub use basic::{
 pub use concurrent::{counters_lose_nothing, values_are_whole};
 pub use model::behaves_like_a_map;
 
+use crate::error::Result;
+use crate::key::Key;
 use crate::request::{Blob, ByteRange, Meta, ReadRequest};
-use crate::key::{Key};
-use crate::error::{Result};
-use crate::store::{Store};
+use crate::store::Store;
 use std::sync::{Arc, Mutex};
 
 /// Runs every function of the suite, each on a store of its own.

@@ -1,10 +1,10 @@
 //! Random sequences of calls give what a map gives.
 
 use super::{collect, key, whole};
-use crate::request::{ByteRange, ListEntry, PutMode, ReadRequest};
+use crate::error::StoreError;
 use crate::key::{Key, Prefix};
+use crate::request::{ByteRange, ListEntry, PutMode, ReadRequest};
 use crate::store::{Store, Update};
-use crate::error::{StoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,9 +4,9 @@ use super::facts::{Facts, FileKind, is_absent};
 use super::folder::Folder;
 use super::handle::{FileStore, Step};
 use super::wait::{self, NoLock};
+use crate::error::{Result, StoreError};
 use crate::key::{Key, LOCK_SUFFIX};
 use crate::request::{PutMode, Version};
-use crate::error::{Result, StoreError};
 use std::fs::{File, FileTimes};
 use std::io::{self, IoSlice, Write};
 

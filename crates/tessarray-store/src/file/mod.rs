@@ -45,10 +45,10 @@ pub use handle::FileStore;
 pub use list::Leftover;
 pub use options::FileOptions;
 
-use crate::request::{Blob, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::error::Result;
 use crate::key::{Key, Prefix};
+use crate::request::{Blob, ListEntry, Meta, PutMode, ReadRequest, Version};
 use crate::store::{ReadSink, Store, Update, UpdateFn};
-use crate::error::{Result};
 use handle::fits_platform;
 use std::time::Duration;
 

@@ -6,8 +6,8 @@
 
 use super::folder::Folder;
 use super::handle::{FileStore, Step};
-use crate::key::{Key};
 use crate::error::{Result, StoreError};
+use crate::key::Key;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;

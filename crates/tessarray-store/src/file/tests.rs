@@ -3,10 +3,10 @@
 use super::handle::Step;
 use super::*;
 use crate::conformance;
-use crate::request::{ByteRange};
-use crate::key::{LOCK_SUFFIX};
-use crate::error::{StoreError};
-use crate::store::{Update};
+use crate::error::StoreError;
+use crate::key::LOCK_SUFFIX;
+use crate::request::ByteRange;
+use crate::store::Update;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;

@@ -18,11 +18,11 @@ mod read;
 mod tests;
 mod write;
 
+use crate::error::{Result, StoreError};
+use crate::key::{Key, LOCK_SUFFIX, Prefix};
 use crate::key_locks::KeyLocks;
 use crate::request::{Blob, BlobBytes, ListEntry, Meta, PutMode, ReadRequest, Version};
-use crate::key::{Key, LOCK_SUFFIX, Prefix};
 use crate::store::{ReadSink, Store, Update, UpdateFn};
-use crate::error::{Result, StoreError};
 use crate::{ordered, span};
 use parse::Entry;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The central directory of a zip file (APPNOTE 6.3.10, sections 4.3.12 to 4.3.16), read as hostile input.
 
+use crate::error::{Result, StoreError};
 use crate::key::{Key, LOCK_SUFFIX};
 use crate::request::{Meta, Version};
-use crate::error::{Result, StoreError};
 use crate::{positional, span};
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,8 +1,8 @@
 //! The bytes of one entry.
 
 use super::parse::{Entry, Fields, LOCAL, LOCAL_SIZE, Method, corrupt};
-use crate::key::{Key};
-use crate::error::{StoreError};
+use crate::error::StoreError;
+use crate::key::Key;
 use crate::{positional, span};
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};

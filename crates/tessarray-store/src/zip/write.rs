@@ -1,8 +1,8 @@
 //! Writes a zip file from front to back.
 
 use super::parse::{CENTRAL, END, END64, Entry, LOCAL, LOCATOR64, Method, seal};
-use crate::key::{Key};
 use crate::error::{Result, StoreError};
+use crate::key::Key;
 use crate::{positional, span};
 use flate2::Crc;
 use std::collections::BTreeMap;
