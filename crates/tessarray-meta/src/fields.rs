@@ -53,14 +53,17 @@ pub(crate) struct Object<'p> {
 }
 
 impl<'p> Object<'p> {
+    /// The members of the object at a path.
     pub fn new(members: Map<String, Value>, path: &'p Path<'p>) -> Self {
         Self { members, path }
     }
 
+    /// Where it is.
     pub fn path(&self) -> &'p Path<'p> {
         self.path
     }
 
+    /// Takes a member, if it is there.
     pub fn optional(&mut self, key: &str) -> Option<Value> {
         self.members.shift_remove(key)
     }

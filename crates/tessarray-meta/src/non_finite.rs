@@ -200,6 +200,7 @@ pub(crate) struct Tokens<'d> {
 }
 
 impl<'d> Tokens<'d> {
+    /// Those of a document.
     pub fn new(document: &'d [u8]) -> Self {
         Self { document, at: 0 }
     }

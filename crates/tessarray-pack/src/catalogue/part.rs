@@ -238,9 +238,9 @@ impl Part {
     }
 }
 
-type Parsed = (ParquetMetaData, Vec<GroupInfo>, Vec<Id>);
+type Footer = (ParquetMetaData, Vec<GroupInfo>, Vec<Id>);
 
-fn parse(footer: &[u8]) -> std::result::Result<Parsed, ParquetError> {
+fn parse(footer: &[u8]) -> std::result::Result<Footer, ParquetError> {
     let general = |reason: &str| ParquetError::General(reason.into());
     let metadata = metadata_of(footer)?;
     let value = |key: &str| {
