@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress"]
 
-QUIET = 10.0  # seconds between lines where stderr is no terminal
+QUIET = 10.0  # seconds between lines if stderr is no terminal
 
 
 class Progress:
