@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::collection::{Collection, CollectionError, Found, Kind};
+use tessarray::collection::{Collection, CollectionError, Kind, VariableArrays};
 use tessarray::recording::{Access, Op};
 use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
 
@@ -20,7 +20,7 @@ use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
 #[pyclass(name = "FoundCore", module = "tessarray._native", frozen)]
 pub struct PyFound {
     pub collection: Arc<Collection>,
-    pub found: Found,
+    pub found: VariableArrays,
 }
 
 impl PyFound {
