@@ -46,12 +46,15 @@ mod window;
 mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
-pub use chain::{Blocks, Chain, Known};
+pub use chain::{BlockTable, Blocks, Chain};
 pub use error::{CodecError, Result};
 pub use pieces::Pieces;
 pub use registry::{AnyCodec, BuildFn, Registry};
 pub use scratch::Scratch;
 pub use shuffle::ShuffleCodec;
 pub use spec::{ChunkSpec, NamedConfig};
-pub use traits::{ArrayCodec, BytesCodec, EncodedSize, Serializer};
+pub use traits::{
+    ArrayCodec, BlockCodec, BytesCodec, ChecksumCodec, EncodedSize, InnerChecksum, PieceEncoder, Serializer,
+    Trailer,
+};
 pub use window::Window;

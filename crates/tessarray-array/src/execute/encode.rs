@@ -14,7 +14,7 @@ use crate::target::Target;
 use std::borrow::Cow;
 use std::ops::Range;
 use tessarray_buffer::{Arena, InputView, Strides};
-use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
+use tessarray_codec::sharding::{ShardAssembly, ShardIndex, Sharding};
 use tessarray_codec::{Chain, EncodedSize, Pieces, Scratch};
 use tessarray_grid::Dims;
 
@@ -172,12 +172,11 @@ impl<'a> ObjectEncoder<'a> {
             let leaves = job.ratio.iter().product::<u64>() as usize;
             let leaves = (range.end - range.start) as usize * leaves;
             let bytes = self.room(job.place.at, job.key, leaves, scratch)?;
-            let mut piece = Piece { bytes, entries: Vec::new() };
+            let mut piece = Piece { bytes, children: Vec::new() };
             for number in range {
                 let begin = piece.bytes.len();
                 if self.child(job, number, scratch, &mut piece.bytes)? {
-                    let entry = Entry { offset: begin as u64, length: (piece.bytes.len() - begin) as u64 };
-                    piece.entries.push((number, entry));
+                    piece.children.push((number, (piece.bytes.len() - begin) as u64));
                 }
             }
             Ok(piece)
@@ -231,25 +230,21 @@ impl<'a> ObjectEncoder<'a> {
         key: &str,
         place: &Place<'_>,
     ) -> Result<Encoded<'a>> {
-        if pieces.iter().all(|piece| piece.entries.is_empty()) {
+        if pieces.iter().all(|piece| piece.children.is_empty()) {
             return Ok(Encoded::Empty);
         }
         let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
-        let mut index =
-            ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize).map_err(failed)?;
-        let at_start = sharding.location() == IndexLocation::Start;
-        let mut base = if at_start { sharding.index_bytes() as u64 } else { 0 };
+        let mut assembly = ShardAssembly::new(sharding).map_err(failed)?;
         let mut parts = Vec::with_capacity(pieces.len() + 1);
         for piece in pieces {
-            for (number, entry) in &piece.entries {
-                index.set(*number, Some(Entry { offset: base + entry.offset, length: entry.length }));
+            for (number, length) in piece.children {
+                assembly.push(number, length);
             }
-            base += piece.bytes.len() as u64;
             parts.push(piece.bytes.into());
         }
-        let mut encoded = Vec::new();
-        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded)).map_err(failed)?;
-        parts.insert(if at_start { 0 } else { parts.len() }, encoded.into());
+        let mut index = Vec::new();
+        let at = with_scratch(|scratch| assembly.finish(scratch, &mut index)).map_err(failed)?;
+        parts.insert(if at == 0 { 0 } else { parts.len() }, index.into());
         Ok(Encoded::Parts(parts))
     }
 
@@ -341,8 +336,8 @@ struct ShardJob<'p> {
     ratio: &'p [u64],
 }
 
-/// Some of a shard's children, encoded back to back; offsets count from the piece's start.
+/// Some of a shard's children, encoded back to back, with the number and the length of each.
 struct Piece {
     bytes: Vec<u8>,
-    entries: Vec<(u64, Entry)>,
+    children: Vec<(u64, u64)>,
 }

@@ -12,7 +12,7 @@ use crate::error::{ArrayError, Result};
 use crate::plan::{Cell, Leaf};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use tessarray_codec::{Known, Scratch};
+use tessarray_codec::{BlockTable, Scratch};
 use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError, Version};
 
 /// Encoded chunks of fewer bytes are read whole: that costs little more than to ask for a part.
@@ -28,7 +28,7 @@ pub(super) struct Seen {
     pub key: Key,
     pub version: Version,
     pub start: u64,
-    pub known: Arc<Known>,
+    pub known: Arc<BlockTable>,
 }
 
 /// What a leaf needs of such a chunk.
@@ -68,7 +68,7 @@ impl Reader<'_> {
         if seen.is_some_and(|(version, _)| version == blob.meta.version) {
             return;
         }
-        if let Some(known) = self.target.layout.leaf().known(&blob.bytes) {
+        if let Some(known) = self.target.layout.leaf().block_table(&blob.bytes) {
             verified.put(name, &blob.meta.version, vec![(0, known)]);
         }
     }
@@ -84,7 +84,7 @@ impl Reader<'_> {
         let mut unseen = seen.iter().map(Option::is_none).chain(std::iter::repeat(true));
         encoded.retain(|_| unseen.next().unwrap_or(true));
         let chain = self.target.layout.leaf();
-        let known = encoded.iter().filter_map(|(offset, bytes)| Some((*offset, chain.known(bytes)?)));
+        let known = encoded.iter().filter_map(|(offset, bytes)| Some((*offset, chain.block_table(bytes)?)));
         verified.put(name, version, known.collect());
     }
 
@@ -187,10 +187,9 @@ impl Reader<'_> {
             None => (number, open.scratch.sized(part.seen.known.decoded_bytes())?, part.runs.len()),
         };
         let chain = self.target.layout.leaf();
-        let at = (run.span.start, bytes);
-        let decoded = run.blocks.iter().try_for_each(|(block, parts)| {
-            chain.decode_known(&part.seen.known, *block, parts, at, &mut chunk)
-        });
+        let blocks = chain.blocks_at(&part.seen.known, run.span.start, bytes);
+        let decoded =
+            run.blocks.iter().try_for_each(|(block, parts)| blocks.decode_parts(*block, parts, &mut chunk));
         if left > 1 {
             open.chunks.push((number, chunk, left - 1));
             return decoded;
@@ -224,7 +223,7 @@ struct BlockRun {
 }
 
 /// The needed blocks in the order of their bytes, neighbours together.
-fn merged(known: &Known, needed: Vec<(usize, Parts)>) -> Vec<BlockRun> {
+fn merged(known: &BlockTable, needed: Vec<(usize, Parts)>) -> Vec<BlockRun> {
     let mut blocks: Vec<_> =
         needed.into_iter().map(|(block, parts)| (known.span(block, &parts), block, parts)).collect();
     blocks.sort_unstable_by_key(|(span, ..)| span.start);

@@ -3,7 +3,7 @@
 
 use crate::config::Settings;
 use crate::lanes::Number;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
 use tessarray_buffer::DataType;

@@ -95,20 +95,6 @@ impl BloscConfig {
             .with("blocksize", self.blocksize)
     }
 
-    /// The numcodecs settings, which have no element size.
-    pub fn to_v2(&self) -> NamedConfig {
-        let shuffle = match self.filter {
-            Filter::None => 0,
-            Filter::Bytes => 1,
-            Filter::Bits => 2,
-        };
-        NamedConfig::new("blosc")
-            .with("cname", self.compressor.name())
-            .with("clevel", self.level)
-            .with("shuffle", shuffle)
-            .with("blocksize", self.blocksize)
-    }
-
     /// Refuses settings out of range.
     pub(super) fn check(&self) -> Result<()> {
         if self.level > 9 {

@@ -74,12 +74,13 @@ pub(super) fn stored_block(header: &Header, input: Window<'_>) -> Option<Range<u
 }
 
 /// The size of the frame's blocks; the frame must decode to `decoded` bytes.
-pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<Option<usize>> {
+pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<usize> {
     let header = Header::read(input, input.len())?;
     if header.nbytes != decoded {
         return Err(size(decoded, header.nbytes));
     }
-    Ok(Some(header.blocksize))
+    // A frame of nothing has no blocks.
+    Ok(if header.blocksize == 0 { decoded } else { header.blocksize })
 }
 
 /// Decodes block `index` of the frame into exactly `out`.

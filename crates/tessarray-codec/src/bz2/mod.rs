@@ -1,7 +1,7 @@
 //! `bz2`: bzip2 streams, one or several after one another.
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::streams::{Decoder, Step, Streams};
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use bzip2::{Action, Compress, Compression, Decompress, Status};
@@ -52,10 +52,6 @@ fn streams(input: &[u8]) -> Result<Streams<'_, Decompress, New>> {
 impl BytesCodec for Bz2 {
     fn config(&self) -> NamedConfig {
         NamedConfig::new("numcodecs.bz2").with("level", self.level)
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

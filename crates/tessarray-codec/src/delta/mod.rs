@@ -2,7 +2,7 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, Types, floats, ints};
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
 

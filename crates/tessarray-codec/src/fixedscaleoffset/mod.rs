@@ -6,7 +6,7 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, Precision, Types, floats, ints};
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use serde_json::Value;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 pub(crate) mod block;
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
 
@@ -52,10 +52,6 @@ fn bound(n: usize) -> usize {
 impl BytesCodec for Lz4 {
     fn config(&self) -> NamedConfig {
         NamedConfig::new("numcodecs.lz4").with("acceleration", self.acceleration)
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

@@ -7,7 +7,7 @@
 mod filters;
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::streams::{Decoder, Step, Streams};
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use filters::Filter;
@@ -177,10 +177,6 @@ impl Lzma {
 impl BytesCodec for Lzma {
     fn config(&self) -> NamedConfig {
         self.settings.clone()
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

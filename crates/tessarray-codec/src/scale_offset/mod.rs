@@ -5,8 +5,8 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, floats};
-use crate::list::register_all;
 use crate::numerals::{self, Numeral};
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, CodecError, NamedConfig, Registry, Result, fail};
 use serde_json::Value;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Whole shards in memory: for shards that other codecs stand around, and so cannot be read in part.
 
-use super::{Entry, IndexLocation, ShardIndex, Sharding};
+use super::{Entry, IndexLocation, ShardAssembly, Sharding};
 use crate::{CodecError, Result, Scratch, room};
 use tessarray_buffer::{Arena, VarItem, c_strides, copy_strided, fill_with, is_filled_with};
 use tessarray_grid::Odometer;
@@ -62,7 +62,7 @@ impl Sharding {
         if self.location() == IndexLocation::Start {
             room::grow(out, self.index_bytes)?;
         }
-        let mut index = ShardIndex::missing(self.entries())?;
+        let mut assembly = ShardAssembly::new(self)?;
         let mut chunk = scratch.sized(self.inner.stored_spec().byte_len())?;
         let mut shard = room::copy(input)?;
         let mut at = Odometer::new(&self.counts);
@@ -72,15 +72,14 @@ impl Sharding {
             if variable || !is_filled_with(&chunk, &fill) {
                 let begin = out.len();
                 self.inner.encode(&chunk, arena, scratch, out)?;
-                let entry = Entry { offset: (begin - start) as u64, length: (out.len() - begin) as u64 };
-                index.set(number, Some(entry));
+                assembly.push(number, (out.len() - begin) as u64);
             }
             at.advance();
             number += 1;
         }
         scratch.give(chunk);
         let mut encoded = scratch.empty();
-        self.encode_index(&index, scratch, &mut encoded)?;
+        assembly.finish(scratch, &mut encoded)?;
         match self.location() {
             IndexLocation::Start => out[start..start + encoded.len()].copy_from_slice(&encoded),
             IndexLocation::End => room::append(out, &encoded)?,

@@ -1,10 +1,12 @@
 //! `sharding_indexed`: a chunk (the shard) that holds inner chunks and an index of where they lie (Zarr v3,
 //! "sharding codec" 1.0).
 
+mod assembly;
 mod config;
 mod index;
 mod memory;
 
+pub use assembly::ShardAssembly;
 pub use config::{IndexLocation, ShardingConfig};
 pub use index::{Entry, ShardIndex};
 

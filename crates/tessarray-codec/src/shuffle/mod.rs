@@ -67,17 +67,13 @@ impl BytesCodec for ShuffleCodec {
         NamedConfig::new(self.name.as_str()).with("elementsize", self.element_size)
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        Some(NamedConfig::new("shuffle").with("elementsize", self.element_size))
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         EncodedSize::Exact(decoded)
     }
 
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
-        out.resize(start + input.len(), 0);
+        crate::room::grow(out, input.len())?;
         shuffle(self.element_size, input, &mut out[start..]);
         Ok(())
     }
@@ -95,7 +91,7 @@ impl BytesCodec for ShuffleCodec {
             return Err(size_error(limit, input.len()));
         }
         let start = out.len();
-        out.resize(start + input.len(), 0);
+        crate::room::grow(out, input.len())?;
         unshuffle(self.element_size, input, &mut out[start..]);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! `snappy`: one raw Snappy block (no framing), as imagecodecs and other tools write under Zarr.
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 use std::sync::Arc;
@@ -40,10 +40,6 @@ fn declared(input: &[u8], expected: usize) -> Result<usize> {
 impl BytesCodec for Snappy {
     fn config(&self) -> NamedConfig {
         NamedConfig::new(NAME)
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

@@ -2,7 +2,7 @@
 //! the places where it cannot.
 
 use crate::config::Settings;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use serde_json::Value;
 use std::sync::Arc;
