@@ -12,8 +12,8 @@ mod cast_value;
 mod chain;
 mod checksum;
 mod config;
-#[cfg(test)]
-mod conformance;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod deflate;
 mod delta;
 mod error;
@@ -24,6 +24,7 @@ mod lanes;
 mod list;
 mod lz4;
 mod lzma;
+mod number_filter;
 mod numerals;
 mod numpy;
 mod packbits;

@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::array::PyArrayCore;
     #[pymodule_export]
-    use crate::check::{check_store, repair_store};
+    use crate::check::check_store;
     #[pymodule_export]
     use crate::codec::codecs_from_text;
     #[pymodule_export]

@@ -5,7 +5,8 @@ mod support;
 
 use std::sync::Arc;
 use support::{Layout, Place, Plane, bytes_of};
-use tessarray::{Appender, Array, Effect, Fault, FaultStore, InputView, Session, When};
+use tessarray::adapters::{Effect, Fault, FaultStore, When};
+use tessarray::{Appender, Array, InputView, Session};
 
 const COLUMNS: u64 = 70;
 

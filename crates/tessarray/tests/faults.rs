@@ -7,9 +7,9 @@ mod support;
 use serde_json::{Map, json};
 use std::sync::Arc;
 use support::{Layout, Place, Plane};
+use tessarray::adapters::{Effect, Fault, FaultStore, When};
 use tessarray::{
-    Arena, Array, ArrayError, Effect, Fault, FaultStore, Format, Group, InputView, Member, Result, Selection,
-    Session, Store, StoreError, When,
+    Arena, Array, ArrayError, Format, Group, InputView, Member, Result, Selection, Session, Store, StoreError,
 };
 
 /// Larger than what the executor keeps on the caller's thread, so that the workers' path fails too.

@@ -5,9 +5,10 @@ mod support;
 
 use std::sync::Arc;
 use support::{Plane, Random, key};
+use tessarray::adapters::{Kind, RecordStore};
 use tessarray::{
-    Array, ArrayError, ArraySpec, AxisSelection, ChunkChoice, CodecChoice, CodecError, DataType, Kind,
-    MemoryStore, NamedConfig, PutMode, RecordStore, Selection, Session, Store, codec_from_text,
+    Array, ArrayError, ArraySpec, AxisSelection, ChunkChoice, CodecChoice, CodecError, DataType, MemoryStore,
+    NamedConfig, PutMode, Selection, Session, Store, codec_from_text,
 };
 
 const SHAPE: [u64; 2] = [700, 900];

@@ -4,6 +4,7 @@
 pub(crate) mod block;
 
 use crate::config::Settings;
+use crate::grow::decode_declared;
 use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
@@ -100,13 +101,7 @@ impl BytesCodec for Lz4 {
         if size > block.len().saturating_mul(MAX_RATIO) {
             return Err(fail::corrupt(NAME, format!("{} bytes cannot decode to {size}", block.len())));
         }
-        let start = out.len();
-        crate::room::grow(out, size)?;
-        let result = out.get_mut(start..).map_or(Ok(()), |out| decode_block(block, out));
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        decode_declared(size, out, |out| decode_block(block, out))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `snappy`: one raw Snappy block (no framing), as imagecodecs and other tools write under Zarr.
 
 use crate::config::Settings;
+use crate::grow::decode_declared;
 use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
@@ -64,14 +65,7 @@ impl BytesCodec for Snappy {
     }
 
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-        let size = declared(input, limit)?;
-        let start = out.len();
-        crate::room::grow(out, size)?;
-        let result = self.decode(input, out.get_mut(start..).unwrap_or(&mut []));
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        decode_declared(declared(input, limit)?, out, |out| self.decode(input, out))
     }
 }
 
