@@ -43,7 +43,21 @@ impl Registry {
         self.builders.insert(name.into(), Arc::new(build));
     }
 
-    /// Builds the codec that `config` names.
+    /// Builds the codec that `config` names, for chunks of `spec`.
+    ///
+    /// # Errors
+    /// [`CodecError::Unknown`] with the nearest names, [`CodecError::Forbidden`] for codecs that run code of the data, and
+    /// the codec's own refusal of its settings or of the data type.
+    ///
+    /// # Examples
+    /// ```
+    /// use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
+    ///
+    /// let zstd = NamedConfig::new("zstd").with("level", 3);
+    /// let codec = Registry::new().build(&zstd, &ChunkSpec::default())?;
+    /// assert!(matches!(codec, AnyCodec::Bytes(_)));
+    /// # Ok::<(), tessarray_codec::CodecError>(())
+    /// ```
     pub fn build(&self, config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
         let plain = config.name.strip_prefix("numcodecs.").unwrap_or(&config.name);
         if FORBIDDEN.contains(&plain) {

@@ -22,6 +22,7 @@ pub struct BloscConfig {
     pub compressor: Compressor,
     /// 0 (store) to 9 (smallest).
     pub level: u8,
+    /// What is done to a block before compression (`shuffle`).
     pub filter: Filter,
     /// Bytes of one element, at least 1. Above 255, Blosc treats the data as single bytes.
     pub typesize: usize,
@@ -43,6 +44,9 @@ const SETTINGS: [&str; 5] = ["cname", "clevel", "shuffle", "typesize", "blocksiz
 impl BloscConfig {
     /// From Zarr v3 settings (`shuffle` a word) or numcodecs' (`shuffle` a number, -1 for automatic). A missing
     /// setting has numcodecs' default; a missing element size is the chunk's.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`] for an unknown setting, and for a new array for a value out of range.
     pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
         // Variable-length elements have become plain bytes when they get here.
         let itemsize = if spec.data_type.is_variable() { 1 } else { spec.data_type.size().max(1) };

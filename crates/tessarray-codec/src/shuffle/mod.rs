@@ -33,6 +33,9 @@ pub struct ShuffleCodec {
 
 impl ShuffleCodec {
     /// A shuffle of elements of this many bytes, at least 1.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`] for elements of no bytes.
     pub fn new(element_size: usize) -> Result<Self> {
         if element_size == 0 {
             return Err(config_error("elementsize must be at least 1".into()));
@@ -42,6 +45,9 @@ impl ShuffleCodec {
 
     /// From `{"elementsize": n}`. numcodecs defaults to 4; without the setting, and with the 0 of netCDF-C, we take the size
     /// of the chunk's elements.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`] for another setting, or a size that is no positive integer.
     pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
         let mut element_size = spec.data_type.size().max(1);
         for (key, value) in &config.configuration {
