@@ -3,6 +3,8 @@
 //! Every codec declares its exact or maximum sizes, decodes into a buffer it is given, never grows it, and can say
 //! which blocks a part of a chunk needs.
 
+#![deny(missing_docs, clippy::missing_errors_doc)]
+
 mod astype;
 mod bitround;
 mod blosc;
