@@ -33,7 +33,7 @@ def page(state: State) -> str:
         "",
         f"Measured {state.found['date']} on {machine['cores']} cores of {machine['kind']}, files on a memory file "
         f"system, Python {machine['python']}, NumPy {machine['numpy']}. The command writes this page and the chart; "
-        "the figures are in `benchmarks/results/tune.json`.",
+        "the figures are in `benchmarks/results/tune.json.xz`.",
         "",
     ]
     lines += [
@@ -84,7 +84,7 @@ def overview(state: State) -> Iterator[str]:
             f"| >= 3 | {verdict(own['zarr'] >= BARS['zarr'])} |"
         )
         yield (
-            f"| best of the four / proposal, geometric mean | {own['best']:.2f} | >= 1.5 "
+            f"| best of the three / proposal, geometric mean | {own['best']:.2f} | >= 1.5 "
             f"| {verdict(own['best'] >= BARS['best'])} |"
         )
         yield (
@@ -172,7 +172,7 @@ def gain_table(state: State) -> Iterator[str]:
         yield ""
         yield (
             f"Geometric means with {words}: zarr-python's automatic layout {found['zarr']:.2f} times, the best of the "
-            f"four {found['best']:.2f} times."
+            f"three {found['best']:.2f} times."
         )
     yield ""
 

@@ -159,11 +159,9 @@ def test_a_tolerance_is_kept_by_what_is_written(tmp_path: Path) -> None:
     assert 0 < np.abs(written.astype("f8") - values).max() <= 0.01
 
 
-def test_requests_on_a_far_store_are_priced_and_joined() -> None:
+def test_every_access_of_a_far_store_waits_for_it() -> None:
     values = field((32, 48, 48))
-    found = tune(values, MIXED, budget=4, store="s3-like(ttfb=5ms,bw=100MB/s)", prices="aws-s3")
-    assert all(row.money is not None and row.money > 0 for row in found.rows)
-    # Every access waits for at least one first byte.
+    found = tune(values, MIXED, budget=4, store="s3-like(ttfb=5ms,bw=100MB/s)")
     assert all(row.read.value > 0.004 for row in found.rows)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from support import ROOT
 
-pytest.importorskip("optuna")
 pytest.importorskip("matplotlib")
 sys.path.append(str(ROOT / "benchmarks"))
 

@@ -50,6 +50,7 @@ mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
 pub use chain::{BlockTable, Blocks, Chain};
+pub use checksum::crc32c;
 pub use error::{CodecError, Result};
 pub use pieces::Pieces;
 pub use registry::{AnyCodec, BuildFn, Registry};

@@ -9,10 +9,8 @@ compare them with the libraries. The codec is the library's default as well, in 
 | h5py auto | h5py 3.16, `chunks=True` | none by default; here what `compression="gzip"` gives: level 4, no shuffle |
 | netCDF-C default | netCDF-C 4.9 and 4.10, no chunk sizes given | none by default; here what `zlib=True` gives in |
 | | | netCDF4-python: deflate level 4 after a shuffle, written as Blosc with zlib (no short text names the bare pair) |
-| Blosc2 default | python-blosc2 4.14, `asarray` | zstd at level 5 after a shuffle, its default |
 
-A chunk of Blosc2 is a shard here and its block an inner chunk. Its rule looks at the caches of the processor, so its
-layout differs between machines. None of the libraries stores checksums by default.
+None of the libraries stores checksums by default.
 """
 
 from __future__ import annotations
@@ -23,17 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from tessarray.tuner.blosc2_shapes import Caches, blosc2_shapes
 from tessarray.tuner.errors import UntunableError
 from tessarray.tuner.layout import Extents, Layout
 
-__all__ = ["BLOSC2", "H5PY", "NETCDF", "ZARR", "defaults", "h5py_chunks", "netcdf_chunks", "zarr_chunks"]
+__all__ = ["H5PY", "NETCDF", "ZARR", "defaults", "h5py_chunks", "netcdf_chunks", "zarr_chunks"]
 
 ZARR = "zarr-python auto"
 H5PY = "h5py auto"
 NETCDF = "netCDF-C default"
-BLOSC2 = "Blosc2 default"
-CODECS = {ZARR: "zstd:0", H5PY: "gzip:4", NETCDF: "blosc:zlib:4:shuffle", BLOSC2: "blosc:zstd:5:shuffle"}
+CODECS = {ZARR: "zstd:0", H5PY: "gzip:4", NETCDF: "blosc:zlib:4:shuffle"}
 
 MIB = 1 << 20
 NETCDF_CHUNK_BYTES = 16 * MIB
@@ -50,14 +46,12 @@ def defaults(
     *,
     checksum: bool = False,
     unlimited: Sequence[int] = (),
-    caches: Caches | None = None,
 ) -> dict[str, Layout]:
-    """The automatic layouts of zarr-python, h5py, netCDF-C and Blosc2 for an array, by label.
+    """The automatic layouts of zarr-python, h5py and netCDF-C for an array, by label.
 
     `dtype` is a data type or the bytes of an element. With `codec` (a short text such as "zstd:3") all of them get that
     codec in place of their own, and with `checksum` a checksum, so that only the shapes differ. `unlimited` are the
-    axes that netCDF-C is told can grow: its chunks have one element along them. `caches` are those of the processor
-    that Blosc2 looks at, by default this machine's.
+    axes that netCDF-C is told can grow: its chunks have one element along them.
 
     Raises `UntunableError` for arrays without dimensions or elements. Cost: microseconds; nothing is read.
     """
@@ -65,17 +59,12 @@ def defaults(
     if math.prod(extents) == 0 or not extents:
         raise UntunableError(f"expected an array with dimensions and elements, found the shape {extents}")
     itemsize = dtype if isinstance(dtype, int) else np.dtype(dtype).itemsize
-    shard, inner = blosc2_shapes(extents, itemsize, caches)
-    cuts: dict[str, tuple[Extents, Extents | None]] = {
-        ZARR: (zarr_chunks(extents, itemsize), None),
-        H5PY: (h5py_chunks(extents, itemsize), None),
-        NETCDF: (netcdf_chunks(extents, itemsize, unlimited), None),
-        BLOSC2: (inner, None if shard == inner else shard),
+    cuts = {
+        ZARR: zarr_chunks(extents, itemsize),
+        H5PY: h5py_chunks(extents, itemsize),
+        NETCDF: netcdf_chunks(extents, itemsize, unlimited),
     }
-    return {
-        label: Layout(chunks, shards, codec or CODECS[label], checksum)
-        for label, (chunks, shards) in cuts.items()
-    }
+    return {label: Layout(chunks, None, codec or CODECS[label], checksum) for label, chunks in cuts.items()}
 
 
 def zarr_chunks(shape: Extents, itemsize: int) -> Extents:

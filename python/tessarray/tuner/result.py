@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,8 +49,7 @@ class Row:
     label: what it is ("proposal", "current", "zarr-python auto", ... or "candidate"). queries: seconds of one
     selection, by class. read: seconds of one access, the weighted mean over classes. write: bytes of values a second.
     stored: bytes of the whole array, estimated from what was encoded. requests and fetched: of one selection, by
-    class; fetched in bytes. memory: peak bytes above input or output, by the formula. money: a month, where the store
-    has prices.
+    class; fetched in bytes. memory: peak bytes above input or output, by the formula.
     """
 
     label: str
@@ -63,7 +62,6 @@ class Row:
     requests: Mapping[str, float]
     fetched: Mapping[str, float]
     memory: int
-    money: float | None = None
 
 
 class Rows(tuple[Row, ...]):
@@ -210,7 +208,7 @@ class TuneResult:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one self-contained HTML page."""
-        from tessarray.tuner.report.page import write
+        from tessarray.tuner.report import write
 
         return write(self, path)
 
@@ -273,7 +271,8 @@ def from_document(document: Mapping[str, Any]) -> TuneResult:
 
 
 def _row(one: Mapping[str, Any]) -> Row:
-    given: dict[str, Any] = dict(one)
+    known = {field.name for field in fields(Row)}
+    given: dict[str, Any] = {name: value for name, value in one.items() if name in known}
     given["layout"] = Layout.from_document(given["layout"])
     given["queries"] = {name: Estimate(**value) for name, value in given["queries"].items()}
     given["read"], given["write"] = Estimate(**given["read"]), Estimate(**given["write"])

@@ -42,6 +42,8 @@ pub(crate) struct ObjectEncoder<'a> {
     fill: Vec<u8>,
     strides: Strides,
     leaf: &'a Chain,
+    /// The bytes of an element that are written, where the others stay.
+    fields: Option<&'a [Range<usize>]>,
 }
 
 /// Where a shard, or an inner chunk, stands: its coordinates, what of it is written, and its current bytes.
@@ -62,7 +64,12 @@ impl<'a> ObjectEncoder<'a> {
         let leaf = target.layout.leaf();
         let fill = fill_item(leaf.spec(), arena);
         let strides = stored_strides(leaf, target.layout.item);
-        Self { target, picks, input, arena, end, fill, strides, leaf }
+        Self { target, picks, input, arena, end, fill, strides, leaf, fields: None }
+    }
+
+    /// The same, of these bytes of every element: what is stored of the others stays.
+    pub(crate) fn of_fields(self, fields: Option<&'a [Range<usize>]>) -> Self {
+        Self { fields, ..self }
     }
 
     /// The same for an object of another shape.
@@ -72,8 +79,8 @@ impl<'a> ObjectEncoder<'a> {
     {
         let leaf = target.layout.leaf();
         let strides = stored_strides(leaf, target.layout.item);
-        let (picks, input, arena, end) = (self.picks, self.input, self.arena, self.end);
-        ObjectEncoder { target, picks, input, arena, end, fill: self.fill.clone(), strides, leaf }
+        let (picks, input, arena, end, fields) = (self.picks, self.input, self.arena, self.end, self.fields);
+        ObjectEncoder { target, picks, input, arena, end, fill: self.fill.clone(), strides, leaf, fields }
     }
 
     /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
@@ -130,7 +137,7 @@ impl<'a> ObjectEncoder<'a> {
 
     /// A large chunk that its chain stores as it is, from where it lies in the input.
     fn stored(&self, place: &Place<'_>, scratch: &mut Scratch) -> Option<Vec<Cow<'a, [u8]>>> {
-        let pieces = InputPieces::new(self.picks, place.cell, self.leaf, self.input)?;
+        let pieces = self.pieces(place)?;
         let runs = pieces.runs(RUN)?;
         if self.begins_with_fill(&pieces, scratch) {
             return None;
@@ -251,13 +258,15 @@ impl<'a> ObjectEncoder<'a> {
     /// Appends one innermost chunk; `false` where it holds nothing but the fill value.
     fn chunk(&self, place: &Place<'_>, key: &str, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<bool> {
         let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
-        if let Some(at) = whole_chunk(self.picks, place.cell, self.leaf) {
+        if self.fields.is_none()
+            && let Some(at) = whole_chunk(self.picks, place.cell, self.leaf)
+        {
             // SAFETY: the leaf's box lies inside the input, which nobody writes to during the call.
             if let Some(run) = unsafe { self.input.run(&at, &self.leaf.spec().shape) } {
                 return self.encode(run, scratch, out).map_err(failed);
             }
         }
-        if let Some(pieces) = InputPieces::new(self.picks, place.cell, self.leaf, self.input)
+        if let Some(pieces) = self.pieces(place)
             && !self.begins_with_fill(&pieces, scratch)
             && self.leaf.encode_pieces(&pieces, out).map_err(failed)?
         {
@@ -268,6 +277,14 @@ impl<'a> ObjectEncoder<'a> {
             self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
         scratch.give(chunk);
         result.map_err(failed)
+    }
+
+    /// A large chunk that is the input's, piece by piece.
+    fn pieces(&self, place: &Place<'_>) -> Option<InputPieces<'a>> {
+        if self.fields.is_some() {
+            return None;
+        }
+        InputPieces::new(self.picks, place.cell, self.leaf, self.input)
     }
 
     /// Whether a chunk may hold nothing but the fill value.
@@ -303,9 +320,25 @@ impl<'a> ObjectEncoder<'a> {
             _ if covered && is_inside(place.at, self.target.layout, &self.target.metadata.shape) => {}
             _ => fill_chunk(chunk, &self.fill),
         }
+        let Some(fields) = self.fields else {
+            self.gather(place, chunk);
+            return Ok(());
+        };
+        let mut changed = scratch.sized(chunk.len())?;
+        changed.copy_from_slice(chunk);
+        self.gather(place, &mut changed);
+        let item = self.input.item();
+        for (element, changed) in chunk.chunks_exact_mut(item).zip(changed.chunks_exact(item)) {
+            fields.iter().for_each(|field| element[field.clone()].copy_from_slice(&changed[field.clone()]));
+        }
+        scratch.give(changed);
+        Ok(())
+    }
+
+    /// Copies what is written of a leaf into it.
+    fn gather(&self, place: &Place<'_>, chunk: &mut [u8]) {
         // SAFETY: `chunk` has the stored chunk's bytes, and the input has the selection's shape.
         unsafe { gather(self.picks, place.cell, self.leaf, self.input, chunk, &self.strides) }
-        Ok(())
     }
 
     fn encode(
