@@ -302,7 +302,7 @@ def adding(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         times[n] = medians(max(repeats, 5) * 10, add=add)["add"]
     for n, seconds in times.items():
         label = f"{n} x 3: add one dataset and commit"
-        yield label, f"{seconds * 1e3:.2f}", "<= 5", seconds <= 5e-3
+        yield label, time_text(seconds), "<= 5 ms", seconds <= 5e-3
     first, *_, last = times.values()
     yield "the same, largest / smallest fleet", f"{last / first:.2f}", "<= 1.5", last / first <= 1.5
 
@@ -353,8 +353,8 @@ def few(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     first = statistics.median(firsts)
     yield (
         "the first slice of one variable of one dataset after open",
-        f"{first * 1e3:.2f}",
-        "<= 0.3",
+        time_text(first),
+        "<= 300 µs",
         first <= 3e-4,
     )
 
@@ -388,16 +388,16 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     n = scaled(1_000_000, scale)
     built = child("build", f"{folder}/million.pack:{n}")
     used = child("use", f"{folder}/million.pack:{n}")
-    yield f"{n} records: build, s", f"{built['seconds']:.1f}", "<= 120", built["seconds"] <= 120
-    yield f"{n} records: open and list, s", f"{used['open']:.2f}", "<= 1", used["open"] <= 1
+    yield f"{n} records: build", time_text(built["seconds"]), "<= 120 s", built["seconds"] <= 120
+    yield f"{n} records: open and list", time_text(used["open"]), "<= 1 s", used["open"] <= 1
     yield f"{n} records: look one up", time_text(used["lookup"]), "<= 1 ms", used["lookup"] <= 1e-3
-    yield f"{n} records: read all, s", f"{used['read']:.2f}", "", None
+    yield f"{n} records: read all", time_text(used["read"]), "", None
     peak = max(built["peak"], used["peak"])
     yield (
-        f"{n} records: peak memory, GB (build, use)",
-        f"{built['peak']:.2f}, {used['peak']:.2f}",
-        "<= 1.5",
-        peak <= 1.5,
+        f"{n} records: peak memory (build, use)",
+        f"{byte_text(built['peak'])}, {byte_text(used['peak'])}",
+        "<= 1.5 GB",
+        peak <= 1.5e9,
     )
 
 
@@ -411,7 +411,7 @@ def build_million(argument: str) -> dict[str, float]:
         with fleet.transaction("some") as tx:
             for i in range(begin, min(begin + 50_000, n)):
                 tx.add(f"r{i:07}", {"v": values[: 25 + i % 26]})
-    return {"seconds": time.perf_counter() - begun, "peak": peak() / 1e9}
+    return {"seconds": time.perf_counter() - begun, "peak": peak()}
 
 
 def use_million(argument: str) -> dict[str, float]:
@@ -430,7 +430,7 @@ def use_million(argument: str) -> dict[str, float]:
     found = fleet.read("v")
     read = time.perf_counter() - begun
     assert len(found) == int(count)
-    return {"open": opened, "lookup": statistics.median(lookups), "read": read, "peak": peak() / 1e9}
+    return {"open": opened, "lookup": statistics.median(lookups), "read": read, "peak": peak()}
 
 
 CHILDREN = {"build": build_million, "use": use_million}
@@ -493,11 +493,11 @@ def growth(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
             for i in range(n):
                 tx.add(f"d{i:06}", {"v": one})
         found = medians(repeats, read=lambda: tessarray.open_collection(path).read("v", selection=np.s_[:12]))  # noqa: B023
-        each.append(found["read"] / n * 1e6)
+        each.append(found["read"] / n)
         shutil.rmtree(path)
     slope = np.polyfit(np.log(counts), np.log(np.array(each) * counts), 1)[0]
-    text = ", ".join(f"{time:.1f}" for time in each)
-    yield f"bulk slice, us a dataset at N = {counts}", text, "", None
+    text = ", ".join(map(time_text, each))
+    yield f"bulk slice, a dataset at N = {counts}", text, "", None
     yield "power of N that fits the times", f"{slope:.3f}", "<= 1.05", bool(slope <= 1.05)
 
 
@@ -507,19 +507,19 @@ def memory(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     write_collection(folder / "ours.pack", values_of(GRIDDED, n), "zstd:3", (50, 50, 24))
     found = child("slice", str(folder / "ours.pack"))
     yield (
-        "bulk slice of gridded: peak above the result, MB",
-        f"{found['above']:.0f}",
-        "<= 100",
-        found["above"] <= 100,
+        "bulk slice of gridded: peak above the result",
+        byte_text(found["above"]),
+        "<= 100 MB",
+        found["above"] <= 100e6,
     )
 
 
 def slice_alone(path: str) -> dict[str, float]:
     tessarray.open_collection(path).read("humidity", "d000000")
-    before = peak() / 1e6
+    before = peak()
     result = tessarray.open_collection(path).read("temperature", selection=np.s_[:25])
-    after = peak() / 1e6
-    return {"above": after - before - result.nbytes / 1e6}
+    after = peak()
+    return {"above": after - before - result.nbytes}
 
 
 CHILDREN["slice"] = slice_alone

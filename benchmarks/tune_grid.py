@@ -26,8 +26,9 @@ from tessarray.tuner.constraints import Constraints
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.layout_space import LARGEST_CHUNK, SMALLEST_CHUNK, LayoutSpace
 from tessarray.tuner.queries import QueryClass, parse_queries
+from tessarray.tuner.sampling import SAMPLE_BYTES, take
 from tessarray.tuner.search import PROBE_SLACK
-from tessarray.tuner.source import SAMPLE_BYTES, Sample, open_subject
+from tessarray.tuner.source import open_subject
 from tessarray.tuner.target import Scratch
 from tessarray.tuner.trial import WRITE_BYTES, Ground, Trial
 
@@ -86,7 +87,7 @@ class Field:
             append_axis=given.get("append_axis"), append_length=given.get("append_length")
         )
         with_source = open_subject(self.values)
-        sample = Sample.take(with_source, min(SAMPLE_BYTES, self.limits.memory // 8))
+        sample = take(with_source, min(SAMPLE_BYTES, self.limits.memory // 8))
         with_source.close()
         rng = np.random.default_rng(self.seed)
         boxes = {one.name: one.draw(rng, 2 * SELECTIONS) for one in self.classes}

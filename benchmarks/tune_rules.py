@@ -20,7 +20,7 @@ from tessarray.tuner import probe
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.leaderboard import seconds_of_trial
 from tessarray.tuner.queries import QueryClass, parse_queries
-from tessarray.tuner.source import Sample
+from tessarray.tuner.sampling import Sample
 from tessarray.tuner.target import Scratch, parse_store
 from tessarray.tuner.trial import Ground, Trial
 

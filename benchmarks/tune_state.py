@@ -16,7 +16,7 @@ import tessarray
 
 __all__ = ["State"]
 
-PARTS = ("proposals", "grids", "regrets", "gains", "remote", "counts", "budget")
+PARTS = ("proposals", "grids", "regrets", "gains", "remote", "budget")
 
 
 class State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 
@@ -19,6 +20,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("ci")
+
+
+def pytest_collection_finish() -> None:
+    """What the modules of the tests brought stays until the end: a full collection looks only at what a test makes."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,10 @@ FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-r
 --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900""".split()
 
 webdriver = pytest.importorskip("selenium.webdriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no Chromium with its driver on this machine"
-)
+pytestmark = [
+    pytest.mark.serial,  # a browser beside a test that computes is slow to answer
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with its driver on this machine"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -66,22 +66,16 @@ def test_h5py_cuts_as_we_say_it_does():
 
 def test_netcdf_c_cuts_as_we_say_it_does():
     netcdf = pytest.importorskip("netCDF4")
-    rng = np.random.default_rng(3)
     for shape, dtype in cases(400):
         if dtype == "complex128":
             continue
-        unlimited = tuple(axis for axis in range(len(shape)) if rng.random() < 0.2)
         file = netcdf.Dataset("made.nc", "w", diskless=True, persist=False)
         for axis, extent in enumerate(shape):
-            file.createDimension(f"d{axis}", None if axis in unlimited else extent)
+            file.createDimension(f"d{axis}", extent)
         made = file.createVariable("v", dtype, [f"d{axis}" for axis in range(len(shape))], zlib=True)
         expected, how = tuple(made.chunking()), made.filters()
         file.close()
-        assert netcdf_chunks(shape, np.dtype(dtype).itemsize, unlimited) == expected, (
-            shape,
-            dtype,
-            unlimited,
-        )
+        assert netcdf_chunks(shape, np.dtype(dtype).itemsize) == expected, (shape, dtype)
         assert (how["complevel"], how["shuffle"]) == (4, True)
 
 
@@ -106,11 +100,6 @@ def test_one_codec_for_all_leaves_the_shapes():
     for label, layout in same.items():
         assert (layout.codec, layout.checksum) == ("zstd:3", True)
         assert (layout.chunks, layout.shards) == (own[label].chunks, own[label].shards)
-
-
-def test_an_axis_that_grows_has_chunks_of_one_in_netcdf():
-    assert defaults((365, 721, 1440), "float32", unlimited=[0])[NETCDF].chunks == (1, 721, 1440)
-    assert defaults((365, 721, 1440), "float32", unlimited=[-1])[NETCDF].chunks[-1] == 1
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (5, 0, 3)])

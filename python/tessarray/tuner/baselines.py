@@ -33,9 +33,6 @@ CODECS = {ZARR: "zstd:0", H5PY: "gzip:4", NETCDF: "blosc:zlib:4:shuffle"}
 
 MIB = 1 << 20
 NETCDF_CHUNK_BYTES = 16 * MIB
-NETCDF_RECORDS = (
-    4096  # what a single unlimited dimension alone gets, before it is divided by the size of an element
-)
 NETCDF_LARGEST = 2**32 - 1  # bytes of a chunk
 
 
@@ -45,13 +42,11 @@ def defaults(
     codec: str | None = None,
     *,
     checksum: bool = False,
-    unlimited: Sequence[int] = (),
 ) -> dict[str, Layout]:
     """The automatic layouts of zarr-python, h5py and netCDF-C for an array, by label.
 
     `dtype` is a data type or the bytes of an element. With `codec` (a short text such as "zstd:3") all of them get that
-    codec in place of their own, and with `checksum` a checksum, so that only the shapes differ. `unlimited` are the
-    axes that netCDF-C is told can grow: its chunks have one element along them.
+    codec in place of their own, and with `checksum` a checksum, so that only the shapes differ.
 
     Raises `UntunableError` for arrays without dimensions or elements. Cost: microseconds; nothing is read.
     """
@@ -62,7 +57,7 @@ def defaults(
     cuts = {
         ZARR: zarr_chunks(extents, itemsize),
         H5PY: h5py_chunks(extents, itemsize),
-        NETCDF: netcdf_chunks(extents, itemsize, unlimited),
+        NETCDF: netcdf_chunks(extents, itemsize),
     }
     return {label: Layout(chunks, None, codec or CODECS[label], checksum) for label, chunks in cuts.items()}
 
@@ -95,33 +90,13 @@ def _halved(shape: Extents, itemsize: int, base: int, least: int, most: int) -> 
         axis += 1
 
 
-def netcdf_chunks(shape: Extents, itemsize: int, unlimited: Sequence[int] = ()) -> Extents:
-    """The chunk of netCDF-C: the array's own proportions at 16 MiB, evened out; 1 along axes that can grow.
-
-    A single axis that can grow gets 4 KiB; where all axes can, the chunk is a cube of 16 MiB.
-    """
-    grows = {axis % len(shape) for axis in unlimited}
-    # A dimension that can grow has no length yet when the chunks are chosen.
-    lengths = [0 if axis in grows else extent for axis, extent in enumerate(shape)]
-    fixed = len(shape) - len(grows)
-    if fixed == 0:
-        return _all_unlimited(len(shape), itemsize)
-    share = (NETCDF_CHUNK_BYTES / (float(math.prod(n for n in lengths if n)) * itemsize)) ** (1 / fixed)
-    chunk = [1 if axis in grows else _part(share, length) for axis, length in enumerate(lengths)]
+def netcdf_chunks(shape: Extents, itemsize: int) -> Extents:
+    """The chunk of netCDF-C, no axis being one that grows: the array's own proportions at 16 MiB, evened out."""
+    share = (NETCDF_CHUNK_BYTES / (float(math.prod(shape)) * itemsize)) ** (1 / len(shape))
+    chunk = [max(min(int(max(share * extent - 0.5, 0)), extent), 1) for extent in shape]
     while math.prod(chunk) * itemsize > NETCDF_LARGEST:
         chunk = [max(part // 2, 1) for part in chunk]
-    for axis, length in enumerate(lengths):
-        count = -(-length // chunk[axis])
-        if count:
-            chunk[axis] -= (count * chunk[axis] - length) // count
+    for axis, extent in enumerate(shape):
+        count = -(-extent // chunk[axis])
+        chunk[axis] -= (count * chunk[axis] - extent) // count
     return tuple(chunk)
-
-
-def _part(share: float, length: int) -> int:
-    return max(min(int(max(share * length - 0.5, 0)), length), 1)
-
-
-def _all_unlimited(dimensions: int, itemsize: int) -> Extents:
-    if dimensions == 1:
-        return (max(min(NETCDF_RECORDS, NETCDF_CHUNK_BYTES // itemsize) // itemsize, 1),)
-    return (max(int((NETCDF_CHUNK_BYTES / itemsize) ** (1 / dimensions)), 1),) * dimensions

@@ -137,6 +137,12 @@ class LayoutSpace:
         layouts = (self.layout(chunks, sharding, codec) for sharding in self.shardings for codec in codecs)
         yield from (one for one in dict.fromkeys(layouts) if self.allowed(one))
 
+    def drawn(self, rng: np.random.Generator) -> Layout:
+        """A layout, every choice drawn evenly; it may break limits."""
+        chunks = tuple(int(rng.choice(self.ladder(axis))) for axis in range(len(self.shape)))
+        sharding = self.shardings[int(rng.integers(len(self.shardings)))]
+        return self.layout(chunks, sharding, str(rng.choice(self.codecs)))
+
     def neighbours(self, layout: Layout) -> Iterator[Layout]:
         """Layouts that differ in one choice: a step along an axis, a step from one axis to another, which keeps the
         size, the sharding, the codec. None of a layout that is not in the space.

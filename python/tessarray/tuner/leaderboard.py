@@ -63,10 +63,9 @@ class Leaderboard:
             self.best = stored[0]
         return self._value(trial)
 
-    def ratio(self, codec: str) -> float | None:
-        """The best ratio that was measured with a codec; None where none was."""
-        found = [trial.ratio for trial in self.tried if trial.layout.codec == codec and trial.units]
-        return max(found, default=None)
+    def ratios(self, codec: str) -> list[float]:
+        """The ratios that were measured with a codec, by layout."""
+        return [trial.ratio for trial in self.tried if trial.layout.codec == codec and trial.units]
 
     def too_large(self, stored: float) -> bool:
         """Whether so many bytes of the whole array break the size limit."""

@@ -21,7 +21,8 @@ from tessarray.errors import CodecError, TessarrayError
 from tessarray.tuner.errors import ConstraintError
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.result import CodecFigures
-from tessarray.tuner.source import NDArray, Sample
+from tessarray.tuner.sampling import Sample
+from tessarray.tuner.source import NDArray
 
 __all__ = [
     "CODECS",

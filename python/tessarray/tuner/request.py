@@ -1,7 +1,7 @@
 """What is asked of the tuner, as values that the call and the command both make: how the array is read (`Access`), what
 a proposal keeps to (`Limits`), and what tuning may cost (`Budget`).
 
-Fields with a help text are options of the command; their names, with `-` for `_`, are its options' names.
+The options of the command are made of their fields, by name (`tessarray.cli.tune_options`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -29,8 +29,6 @@ __all__ = ["Access", "Budget", "Limits", "Options", "Queries", "Request"]
 
 Queries = Mapping[str, Any] | Sequence[str] | None
 Place = str | os.PathLike[str]
-SIZE = "Of the whole array: 2GB, a factor on the present or zarr-python's size, or none."
-READ_BY = f"Libraries that must decode it: {', '.join(probe.READERS)}."
 
 
 class Options(TypedDict, total=False):
@@ -52,19 +50,12 @@ class Options(TypedDict, total=False):
     seed: int
 
 
-def _told(help: str, metavar: str | None = None) -> dict[str, str | None]:
-    """What the command line says of a field."""
-    return {"help": help, "metavar": metavar}
-
-
 @dataclass(frozen=True)
 class Access:
     """How an array is read: query classes (`tessarray.tuner.queries`), or a log of `tessarray.record`."""
 
     queries: Queries = None
-    log: Place | None = field(
-        default=None, metadata=_told("A log of tessarray.record, in place of --access.", "LOG")
-    )
+    log: Place | None = None
 
     def classes(self, subject: Subject) -> tuple[tuple[QueryClass, ...], tuple[str, ...]]:
         """The query classes, and what a log had that is not in them. Raises `AccessError` if there are none."""
@@ -88,26 +79,14 @@ class Access:
 class Limits:
     """What every proposal keeps to, as it is given: sizes as bytes or texts, an axis by number or name."""
 
-    max_files: int = field(default=10_000, metadata=_told("The most objects the array may have."))
-    max_shard: int | str = field(default="256MB", metadata=_told("The most bytes of values in one object."))
-    max_size: int | str | None = field(
-        default="1.1x",
-        metadata=_told("Of the whole array: 2GB, a factor on the present or zarr-python's size, or none."),
-    )
-    append_axis: int | str | None = field(
-        default=None, metadata=_told("The axis that grows, by LENGTH a time.", "AXIS[:LENGTH]")
-    )
+    max_files: int = 10_000
+    max_shard: int | str = "256MB"
+    max_size: int | str | None = "1.1x"
+    append_axis: int | str | None = None
     append_length: int | None = None
-    readers: Sequence[str] | str = field(
-        default=",".join(probe.DEFAULT_READERS),
-        metadata=_told(f"Libraries that must decode it: {', '.join(probe.READERS)}."),
-    )
-    memory: int | str = field(
-        default="4GB", metadata=_told("The most above the values, for reads, writes and tuning.")
-    )
-    lossy: str | float | None = field(
-        default=None, metadata=_told("Values may change by so much.", "tolerance=1e-3")
-    )
+    readers: Sequence[str] | str = ",".join(probe.DEFAULT_READERS)
+    memory: int | str = "4GB"
+    lossy: str | float | None = None
 
     def names(self) -> tuple[str, ...]:
         """The readers. Raises `ConstraintError` for one that is not known."""
@@ -181,17 +160,11 @@ def _axis(name: str, subject: Subject) -> int:
 class Budget:
     """What tuning, or a study, may cost: seconds for everything, the store it measures on, the workers it uses."""
 
-    budget: float | str = field(default="60s", metadata=_told("Time for everything: 60s, 5min."))
-    store: str = field(
-        default="local", metadata=_told("local, memory or 's3-like(ttfb=30ms,bw=200MB/s,concurrency=16)'.")
-    )
-    scratch: Place | None = field(
-        default=None, metadata=_told("The folder that 'local' measures in.", "FOLDER")
-    )
-    threads: int | None = field(
-        default=None, metadata=_told("Workers to measure with (default: one a core).")
-    )
-    seed: int = field(default=0, metadata=_told("The same draws again."))
+    budget: float | str = "60s"
+    store: str = "local"
+    scratch: Place | None = None
+    threads: int | None = None
+    seed: int = 0
 
     def clock(self) -> Clock:
         """A clock that has begun. Raises `ConstraintError` for what is no time."""

@@ -44,7 +44,6 @@ from tessarray.tuner.trial import WRITE_BYTES, Ground, Trial
 __all__ = ["Found", "Task", "search"]
 
 DRAWS = 8  # selections of each class that are drawn; each stage reads some of them
-SAMPLE_BYTES = 256 << 20  # of values in memory
 TRIAL_SHARE = 0.012  # of the budget: what storing one layout may take, so that some fifty fit in
 REFERENCE = ("current", "zarr-python auto")  # what a size limit given as a factor is a factor on
 REFERENCE_DRAWS = 4  # selections of each class that are stored to see the size of one of these
@@ -126,7 +125,7 @@ def sampled(run: Run, scratch: Scratch) -> Ground:
     """Values of the array, and the selections that every layout is read at."""
     run.say("sample", "reading a sample of the source")
     task = run.task
-    limit = min(SAMPLE_BYTES, max(task.limits.memory // 8, 1 << 20))
+    limit = min(sampling.SAMPLE_BYTES, max(task.limits.memory // 8, 1 << 20))
     sample = sampling.take(task.subject, limit, run.clock.budget * ENDS["sample"])
     if not sample.whole:
         share = sample.values.size / math.prod(task.subject.shape)

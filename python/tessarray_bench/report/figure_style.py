@@ -25,6 +25,8 @@ KNOWN = (
 
 @dataclass(frozen=True)
 class Look:
+    """How a system looks in every figure."""
+
     title: str
     colour: str
     marker: str
@@ -39,6 +41,7 @@ def looks(results: Results) -> dict[str, Look]:
 
 
 def look(title: str, place: int) -> Look:
+    """The look of the system at a place of the palette; after all colours a hatch comes with them again."""
     n = len(PRINTED)
     return Look(title, PRINTED[place % n], MARKERS[place % n], HATCHES[min(place // n, 2)])
 

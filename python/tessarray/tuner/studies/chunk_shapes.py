@@ -23,9 +23,10 @@ from tessarray.tuner.expected import expected_chunks
 from tessarray.tuner.finalists import class_estimate
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import Box, QueryClass
+from tessarray.tuner.reading import affords, observe
 from tessarray.tuner.request import Queries
 from tessarray.tuner.result import CodecFigures, Estimate, summed
-from tessarray.tuner.source import Sample
+from tessarray.tuner.sampling import Sample
 from tessarray.tuner.studies.defaults import ladder_of_layouts
 from tessarray.tuner.studies.model import Cell, Column, Study, Table, number
 from tessarray.tuner.studies.runner import CODEC, Measured, Room, study
@@ -37,8 +38,8 @@ DRAWS = 4
 TURNS = 12
 STORED_BY = 0.55  # of the budget
 READ_BY = 0.92
+READ_SHARE = 0.15  # of the budget: what reading one selection of each class of all layouts may take, about
 MOST_STORED = 192 << 20  # bytes of values of one layout
-ALL = "(all)"
 OWN = ("current", "as in the file")
 LAYOUTS = (
     Column("layout"),
@@ -146,70 +147,38 @@ class _Run:
         self.boxes: dict[str, list[Box]] = {one.name: one.draw(room.rng, DRAWS) for one in classes}
         figures = {codec.codec: codec}
         self.model = CostModel(subject.shape, subject.itemsize, room.target, room.threads, figures)
-        # Bytes of values written per second, a first guess.
-        self.rate = codec.encode * min(room.threads, 4) * 0.7
-        whole = tuple((0, n) for n in subject.shape)
         ground = Ground(
-            subject.shape, subject.dtype, sample, room.scratch, classes, {**self.boxes, ALL: [whole]}, room.threads
+            subject.shape, subject.dtype, sample, room.scratch, classes, self.boxes, room.threads,
+            write_bytes=MOST_STORED, trial_seconds=room.clock.budget * STORED_BY / len(layouts),
+            encode={codec.codec: codec.encode},
         )  # fmt: skip
         self.trials = {label: Trial(layout, ground, label) for label, layout in layouts.items()}
 
     def store_all(self) -> None:
-        """Write what the selections of each class touch, or all of an array that is small, if that is affordable."""
-        left = len(self.trials)
+        """Write what the selections of each class touch, of the layouts that this is affordable for."""
         for label, trial in self.trials.items():
-            seconds = self.room.clock.until(STORED_BY) / left
-            left -= 1
-            if seconds == 0:
-                return
+            draws = trial.plan(DRAWS)
+            if not affords(trial, draws):
+                draws = dict.fromkeys(draws, 1)
+            seconds = sum(
+                self.model.predict(one, [trial.part(one.name, 0)[0]], trial.layout) for one in self.classes
+            )
+            if not affords(trial, draws) or seconds > self.room.clock.budget * READ_SHARE / len(self.trials):
+                continue
             self.room.say(f"storing {label}, {trial.layout.text()}")
-            affordable = int(min(seconds * self.rate, MOST_STORED))
-            draws = self._readable(trial)
-            if self.room.subject.nbytes <= affordable:
-                trial.prepare({ALL: 1})
-            else:
-                draws = self._affordable(trial, draws, affordable)
-                trial.prepare(draws)
-            trial.draws = draws
-            if trial.write_seconds > 0:
-                self.rate = (self.rate + trial.raw / trial.write_seconds) / 2
-
-    def _readable(self, trial: Trial) -> dict[str, int]:
-        """How many selections of each class there is time to read; a class with none is left out."""
-        share = self.room.clock.budget * 0.3 / len(self.trials) / max(len(self.classes), 1)
-        found = {}
-        for one in self.classes:
-            seconds = self.model.predict(one, self.boxes[one.name][:2], trial.layout)
-            count = min(int(max(share, 0.05) / max(seconds, 1e-9)) - 1, DRAWS)
-            if count > 0:
-                found[one.name] = count
-        return found
-
-    def _affordable(self, trial: Trial, draws: Mapping[str, int], nbytes: int) -> dict[str, int]:
-        """As many of these selections as can be stored: one of each class, the cheapest first, then more of them."""
-        found: dict[str, int] = {}
-        names = sorted(draws, key=lambda name: trial.cost({name: 1}))
-        for count in range(1, DRAWS + 1):
-            for name in names:
-                more = {**found, name: min(count, draws[name])}
-                if (count == 1 or name in found) and trial.cost(more) <= nbytes:
-                    found = more
-        return found
+            trial.prepare(draws, max(self.room.clock.until(STORED_BY), 0.5))
 
     def read_all(self) -> None:
-        """Read in turns, in an order drawn anew each turn."""
-        entered = [trial for trial in self.trials.values() if trial.draws]
+        """Read in turns, in an order drawn anew each turn; everything once at least."""
+        entered = [trial for trial in self.trials.values() if trial.store is not None]
         for turn in range(TURNS):
             for place in self.room.rng.permutation(len(entered)):
                 trial = entered[int(place)]
                 self.room.say(f"round {turn + 1}: {trial.label}")
                 for one in self.classes:
-                    if one.name in trial.draws:
-                        trial.time(one, turn % trial.draws[one.name])
+                    trial.time(one, turn % trial.draws[one.name])
                 if self.room.clock.until(READ_BY) == 0 and turn:
                     return
-            if self.room.clock.until(READ_BY) == 0:
-                return
 
     def measured(self) -> Measured:
         """Tables and meaning of what was measured."""
@@ -272,16 +241,12 @@ class _Run:
 
     def _predictions(self) -> dict[tuple[str, str], float]:
         """Of every layout and class, by a model that was fitted to the other layouts."""
-        seen = {
-            label: [
-                (self.model.features(self.boxes[name][place], trial.layout), float(np.median(times)))
-                for (name, place), times in trial.times.items()
-            ]
-            for label, trial in self.trials.items()
-        }
         found = {}
         for label, trial in self.trials.items():
-            self.model.observations = [one for other, rows in seen.items() if other != label for one in rows]
+            self.model.observations.clear()
+            for other in self.trials.values():
+                if other is not trial:
+                    observe(self.model, other)
             self.model.fit()
             for one in self.classes:
                 found[label, one.name] = self.model.predict(one, self.boxes[one.name], trial.layout)

@@ -27,8 +27,8 @@ from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import QueryClass, parse_queries
 from tessarray.tuner.request import Budget, Queries
 from tessarray.tuner.result import read_layout_file
-from tessarray.tuner.sampling import take
-from tessarray.tuner.source import Sample, Subject, open_subject
+from tessarray.tuner.sampling import Sample, take
+from tessarray.tuner.source import Subject, open_subject
 from tessarray.tuner.studies.defaults import usual_classes
 from tessarray.tuner.studies.model import Study, Table
 from tessarray.tuner.target import Scratch, Target
