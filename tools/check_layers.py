@@ -2,10 +2,11 @@
 
 Rust: the crates stand in the order of RUST_LAYERS; a crate may depend on those below it only (its dev-dependencies
 too: a test that needs the layer above belongs in the layer above). Python: the modules of `tessarray` named in
-PYTHON_LAYERS stand above the API, in that order; `tessarray/__init__.py` may import them inside a function (lazily),
-since it is the face, and type-checking imports do not count. The benchmark is a package of its own, `tessarray_bench`:
-it may not import `tessarray` but in the adapter that measures it, only the command line may import it, and what runs in
-other libraries' environments (BENCH_WORKER) imports nothing of it that lies above.
+PYTHON_BASE stand below the API, those in PYTHON_LAYERS above it, in that order; `tessarray/__init__.py` may import the
+latter inside a function (lazily), since it is the face, and type-checking imports do not count. The benchmark is a
+package of its own, `tessarray_bench`. It may not import `tessarray` but in the adapter that measures it; what shows
+results may import `tessarray.display` too. What runs in other libraries' environments (BENCH_WORKER) may not, and
+imports nothing of the benchmark that lies above. Only the command line may import the benchmark.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ RUST_LAYERS = [
     "tessarray-python",
     "tessarray-fuzz",
 ]
+PYTHON_BASE = ["errors", "display", "_native"]
 PYTHON_LAYERS = ["conversion", "collection", "tuner", "bench", "demo", "cli"]
 API = -1  # every other module
+DISPLAY = "tessarray.display"
 BENCH = "tessarray_bench"
 BENCH_ADAPTER = f"{BENCH}.systems.tessarray"
 BENCH_WORKER = ("model", "data", "fleet_data", "queries", "systems", "worker")
@@ -70,6 +73,8 @@ def rust_problems(root: Path) -> list[str]:
 def layer_of(module: str) -> int:
     """The layer of a dotted module name that starts with `tessarray`."""
     parts = module.split(".")
+    if len(parts) > 1 and parts[1] in PYTHON_BASE:
+        return API - len(PYTHON_BASE) + PYTHON_BASE.index(parts[1])
     return PYTHON_LAYERS.index(parts[1]) if len(parts) > 1 and parts[1] in PYTHON_LAYERS else API
 
 
@@ -164,7 +169,9 @@ def bench_refusal(module: str, target: str) -> str | None:
     if ours[0] != BENCH:
         return None
     if theirs[0] == "tessarray" and module != BENCH_ADAPTER:
-        return "the benchmark knows Tessarray by its adapter only"
+        worker = ours[1:2] and ours[1] in BENCH_WORKER
+        if worker or (target != DISPLAY and not target.startswith(f"{DISPLAY}.")):
+            return "the benchmark knows Tessarray by its adapter only"
     # `from tessarray_bench import data` is found as `tessarray_bench.data`.
     if (
         theirs[0] == BENCH

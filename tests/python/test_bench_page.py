@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import time
 import urllib.parse
@@ -60,6 +61,7 @@ def opened(browser, address):
         )
         browser.get("about:blank")
         browser.get(f"{address}#{state}")
+        wait_for(browser, "#table tbody tr")
         return browser
 
     return go
@@ -72,6 +74,13 @@ def texts(browser, selector):
 def choose(browser, name, value):
     box = browser.find_element("css selector", f"#filters select[name={name}]")
     box.find_element("css selector", f'option[value="{value}"]').click()
+
+
+def wait_for(browser, selector):
+    deadline = time.monotonic() + 20
+    while not browser.find_elements("css selector", selector):
+        assert time.monotonic() < deadline, f"nothing is {selector}"
+        time.sleep(0.02)
 
 
 def state(browser):
@@ -161,9 +170,12 @@ def test_failures_are_results(browser, opened):
 )
 def test_charts_are_drawn(browser, opened, suite, chart, least):
     opened(f"suite={suite}&chart={chart}")
-    marks = browser.find_elements("css selector", "#chart svg g.mark")
-    assert len(marks) >= least
-    assert browser.find_element("css selector", "#chart svg").text
+    wait_for(browser, "#chart canvas")
+    points = browser.find_elements("css selector", "#chart canvas button")
+    assert len(points) >= least
+    browser.execute_script("arguments[0].click()", points[0])
+    assert browser.find_element("css selector", "#detail").is_displayed()
+    wait_for(browser, "#detail canvas")
 
 
 def test_the_noise_floor_is_printed(browser, opened, document):
@@ -201,7 +213,9 @@ def test_no_window_is_too_narrow(browser, opened, width):
 def test_dark_is_dark(browser, opened):
     lightness = {}
     for theme in ("light", "dark"):
-        opened(f"theme={theme}")
+        media = [{"name": "prefers-color-scheme", "value": theme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+        opened()
         shot = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
         lightness[theme] = sum(int(part) for part in shot.strip("rgba()").split(",")[:3])
     assert lightness["dark"] < 200 < 600 < lightness["light"]
@@ -221,7 +235,10 @@ def test_large_data_are_compressed_and_show_the_same(document, tmp_path, browser
     opened("suite=all")
     plain = browser.find_element("css selector", "#table").text
     packed, large = (pages.build([document], ["laptop"], large=size) for size in (0, 1 << 30))
-    assert len(packed) < len(large) / 2
+    held = [
+        re.search(r'<script type="application/\w+" id="data">.*?</script>', one)[0] for one in (packed, large)
+    ]
+    assert len(held[0]) < len(held[1]) / 2
     (tmp_path / "packed.html").write_text(packed, encoding="utf-8")
     browser.get_log("browser")
     browser.get((tmp_path / "packed.html").as_uri() + "#suite=all")

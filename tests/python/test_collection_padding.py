@@ -115,13 +115,14 @@ class TestPadding:
             for name in ("t", "count", "letters", "time", "rare"):
                 whole = found[name].values[place]
                 expected = one[name][1] if name in one else np.empty((0,) * whole.ndim)
+                expected = expected.astype("U") if expected.dtype.kind == "S" else expected
                 inside = tuple(slice(0, n) for n in expected.shape)
                 np.testing.assert_array_equal(whole[inside], expected)
                 outside = np.ones(whole.shape, bool)
                 outside[inside] = False
                 rest = whole[outside]
                 assert (
-                    (rest == b"").all()
+                    (rest == "").all()
                     if name == "letters"
                     else np.isnat(rest).all()
                     if name == "time"

@@ -140,12 +140,13 @@ class TestTables:
     def test_datasets_have_a_column_for_each_attribute(self) -> None:
         attrs = {"a": {"ship": "Meteor", "n": 1, "x": 1, "list": [1]}, "b": {"n": 2.5, "x": "s"}}
         table = collection({"a": {"v": [1]}, "b": {"v": [1], "w/u": [2]}}, attrs).datasets
-        assert table.column_names == ["dataset", "variables", "ship", "n", "x", "list"]
+        assert table.column_names == ["dataset", "variables", "ship", "n", "x", "list", "v", "w/u"]
         assert table["ship"].to_pylist() == ["Meteor", None]
         assert table["n"].to_pylist() == [1.0, 2.5]
         assert table["x"].to_pylist() == ["1", "s"]
         assert table["list"].to_pylist() == ["[1]", None]
         assert table["variables"].to_pylist() == [["v"], ["v", "w/u"]]
+        assert (table["v"].to_pylist(), table["w/u"].to_pylist()) == ([1, 1], [None, 2])
 
     def test_sql_can_ask_them(self) -> None:
         duckdb = pytest.importorskip("duckdb")

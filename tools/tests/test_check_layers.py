@@ -47,6 +47,10 @@ def test_this_repository_has_no_edge_that_points_up():
         ("tessarray_bench.systems.tessarray", "tessarray", True),
         ("tessarray_bench.systems.zarr_python", "tessarray", False),
         ("tessarray_bench.harness.run", "tessarray.store", False),
+        ("tessarray_bench.report.page", "tessarray.display.page", True),
+        ("tessarray_bench.report.page", "tessarray.display", True),
+        ("tessarray_bench.worker.array", "tessarray.display.units", False),
+        ("tessarray_bench.systems.base", "tessarray.display", False),
         ("tessarray_bench.worker.array", "tessarray_bench.queries", True),
         ("tessarray_bench.worker.array", "tessarray_bench.harness.run", False),
         ("tessarray_bench.systems.base", "tessarray_bench.statistics", False),
@@ -102,6 +106,8 @@ def test_a_crate_without_a_layer_is_refused(tmp_path):
         ("__init__.py", "from tessarray.conversion import convert\n"),
         ("conversion/__init__.py", "from tessarray.cli import main\n"),
         ("conversion/hdf5.py", "from ..demo import run\n"),
+        ("display/units.py", "from tessarray.summary import lengths_text\n"),
+        ("errors.py", "from tessarray.display.units import byte_text\n"),
         ("_array.py", "import importlib\nimportlib.import_module('tessarray.bench')\n"),
     ],
 )
@@ -116,6 +122,8 @@ def test_a_python_module_may_not_import_one_above_it(tmp_path, name, text):
     [
         ("cli/__init__.py", "from tessarray import conversion, open\n"),
         ("conversion/__init__.py", "import tessarray\nfrom tessarray import create_array\n"),
+        ("summary.py", "from tessarray.display.units import byte_text\n"),
+        ("display/pictures.py", "from tessarray.errors import MissingPackageError\n"),
         (
             "__init__.py",
             "def convert():\n    from tessarray.conversion import convert as run\n    return run\n",

@@ -5,6 +5,7 @@ use crate::find::Found;
 use crate::index::Index;
 use crate::kinds::{Kinds, V2_ATTRIBUTES, V2_GROUP, V3};
 use crate::statistics::Statistics;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use tessarray_array::Session;
 use tessarray_meta::attributes_with_words;
@@ -18,13 +19,21 @@ pub struct Collection {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) kinds: Kinds,
     index: OnceLock<Index>,
+    pub(crate) letters: OnceLock<BTreeSet<String>>,
 }
 
 impl Collection {
     /// The collection in a version. Reads nothing.
     pub fn new(session: &Session, version: PackVersion) -> Self {
         let store = version.store();
-        Self { session: session.clone(), store, kinds: Kinds::new(session), index: OnceLock::new(), version }
+        Self {
+            session: session.clone(),
+            store,
+            kinds: Kinds::new(session),
+            index: OnceLock::new(),
+            letters: OnceLock::new(),
+            version,
+        }
     }
 
     /// The version.

@@ -101,6 +101,12 @@ impl Kinds {
         self.known.read().unwrap_or_else(PoisonError::into_inner).all[number as usize].is_group
     }
 
+    /// All that were met, in the order of their numbers.
+    pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
+        let count = self.known.read().unwrap_or_else(PoisonError::into_inner).all.len();
+        (0..count as u32).map(|number| self.get(number)).collect()
+    }
+
     fn make(&self, name: &str, bytes: &[u8]) -> Kind {
         let limits = self.session.limits();
         let metadata = match name {

@@ -15,6 +15,7 @@ mod error;
 mod find;
 mod index;
 mod kinds;
+mod letters;
 mod statistics;
 
 pub use add::{NewVariable, add, describe};

@@ -259,3 +259,24 @@ fn statistics_are_no_difference_of_their_own() {
     let found = pack.diff(0, 1).unwrap();
     assert_eq!(found.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["a", "a/v"]);
 }
+
+#[test]
+fn dimensions_of_letters_are_those_that_only_letters_have_and_have_last() {
+    let (session, pack) = (Session::new(), pack());
+    let make = |t: &Transaction, path: &str, data_type: DataType, dims: [&str; 2]| {
+        let mut spec = ArraySpec::new(&[2, 3], data_type);
+        spec.dimension_names = Some(dims.map(|name| Some(name.to_owned())).to_vec());
+        Array::create(&session, t.store(), path, &spec, false).unwrap();
+    };
+    commit(&pack, |t| put(&session, t, "a", &[("v", vec![1.0])]));
+    commit(&pack, |t| {
+        make(t, "a/platform", DataType::FixedBytes(1), ["prof", "string8"]);
+        make(t, "a/flags", DataType::FixedBytes(1), ["prof", "level"]);
+        make(t, "a/temperature", DataType::Float32, ["prof", "level"]);
+        make(t, "a/turned", DataType::FixedBytes(1), ["first", "string4"]);
+        make(t, "a/name", DataType::FixedBytes(1), ["string4", "string2"]);
+    });
+    let collection = Collection::new(&session, pack.latest().unwrap());
+    let found: Vec<&str> = collection.letter_dimensions().unwrap().iter().map(String::as_str).collect();
+    assert_eq!(found, ["string2", "string8"]);
+}

@@ -16,60 +16,29 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod auto;
+mod care;
 mod catalogue;
-mod check;
+mod checksum;
 mod clock;
 mod commit;
-mod committing;
-mod compact;
-mod conflict;
-mod content;
-mod create;
-mod diff;
-mod documents;
-mod durable;
 mod error;
-mod expire;
-mod fetch;
-mod history;
 mod id;
-mod info;
-mod leftovers;
-mod merge;
-mod numbering;
-mod overlay;
+mod layout;
+mod log;
+mod names;
 mod pack;
-mod put;
-mod read;
-mod rollback;
-mod seal;
-mod segments;
-mod snapshot;
-mod statistics;
-/// What waiting is done with; tests put a scheduler's in its place.
-mod sync {
-    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
-}
-mod tags;
+mod stores;
 mod time;
 mod transaction;
-mod turns;
-#[cfg(test)]
-mod turns_tests;
-mod view;
+mod version;
 
+pub use care::{Change, Compacted, Damage, Difference, Expired, Keep, Leftovers, Repaired};
 #[doc(hidden)]
 pub use catalogue::hostile;
-pub use check::{Damage, Repaired};
 pub use clock::Clock;
-pub use commit::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
-pub use compact::Compacted;
-pub use diff::{Change, Difference};
-pub use documents::{Document, Numbers, Piece};
 pub use error::{PackError, Result};
-pub use expire::{Expired, Keep};
 pub use id::Id;
-pub use leftovers::Leftovers;
-pub use pack::{FORMAT_FILE, FORMAT_VERSION, Pack, PackOptions, PackVersion, Transaction};
-pub use statistics::STATISTICS;
+pub use log::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
+pub use names::{FORMAT_FILE, STATISTICS};
+pub use pack::{FORMAT_VERSION, Pack, PackOptions, Transaction};
+pub use version::{CataloguePiece as Piece, Document, Numbers, PackVersion};

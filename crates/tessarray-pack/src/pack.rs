@@ -1,26 +1,21 @@
 //! A pack: opening, versions, transactions.
 
-use crate::auto::AutoStore;
-use crate::catalogue::{self, Parts};
+use crate::catalogue::Parts;
 use crate::clock::Clock;
-use crate::commit::{Commit, Kind, Link, Log, Summary};
 use crate::id::Id;
-use crate::info::Layouts;
-use crate::merge;
-use crate::snapshot::Snapshot;
+use crate::layout::Layouts;
+use crate::log::{Commit, Link, Log};
+use crate::names::{CATALOGUE, COMMITS, FORMAT_FILE, FORMAT_NAME, SEGMENTS};
 use crate::transaction::Work;
-use crate::view::{TransactionStore, VersionStore};
+use crate::version::{PackVersion, Snapshot};
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;
-use tessarray_store::{Key, Store, StoreError, Update};
+use tessarray_store::{Key, KeyLocks, ListEntry, Prefix, Store, StoreError, Update};
 
-/// The file that makes a folder a pack.
-pub const FORMAT_FILE: &str = "format.json";
 /// The format that this release writes, and the newest it reads.
 pub const FORMAT_VERSION: u64 = 1;
-pub(crate) const FORMAT_NAME: &str = "tessarray-pack";
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Format {
@@ -125,13 +120,13 @@ impl Pack {
         if let Some(snapshot) = seen {
             let number = snapshot.commit().number;
             if !self.inner.log.has(number + 1)? && number >= self.inner.log.closed()? {
-                return Ok(PackVersion { snapshot });
+                return Ok(PackVersion::new(snapshot));
             }
         }
         let (commit, crc) = self.inner.log.latest()?;
         let snapshot = self.snapshot(commit, crc);
         self.see(&snapshot);
-        Ok(PackVersion { snapshot })
+        Ok(PackVersion::new(snapshot))
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Arc<Snapshot>>> {
@@ -149,7 +144,7 @@ impl Pack {
     /// The version of this number.
     pub fn version(&self, number: u64) -> Result<PackVersion> {
         match self.inner.log.get(number)? {
-            Some((commit, crc)) => Ok(PackVersion { snapshot: self.snapshot(commit, crc) }),
+            Some((commit, crc)) => Ok(PackVersion::new(self.snapshot(commit, crc))),
             None => Err(PackError::NoVersion {
                 store: self.inner.store.describe(),
                 wanted: number.to_string(),
@@ -165,12 +160,7 @@ impl Pack {
 
     /// Begins a transaction on top of the latest version.
     pub fn begin(&self) -> Result<Transaction> {
-        self.begin_at(self.latest()?.snapshot)
-    }
-
-    /// A store that is always at the latest version, and in which each call is a transaction of its own.
-    pub fn auto_store(&self) -> Arc<dyn Store> {
-        Arc::new(AutoStore::new(self.clone()))
+        self.begin_at(Arc::clone(self.latest()?.snapshot()))
     }
 
     /// Runs `act` while nobody else, in this process or another, runs under the same name. On stores whose updates do
@@ -187,6 +177,16 @@ impl Pack {
             Ok(Update::Keep)
         })?;
         result.ok_or_else(|| StoreError::Unanswered { key: key.to_string() })
+    }
+
+    /// What `format.json` names it.
+    pub(crate) fn id(&self) -> Id {
+        self.inner.id
+    }
+
+    /// Who commits.
+    pub(crate) fn author(&self) -> &str {
+        &self.inner.author
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -206,69 +206,34 @@ impl Pack {
         self.inner.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A commit with what all have in common, and no content. What it rests on is synced, where it is to be durable.
-    pub(crate) fn draft(
-        &self,
-        number: u64,
-        parent: Option<Link>,
-        kind: Kind,
-        message: &str,
-    ) -> Result<Commit> {
-        let durable = self.rest_on(parent.as_ref())?;
-        Ok(Commit {
-            number,
-            pack: self.inner.id,
-            parent,
-            transaction: self.inner.clock.id()?,
-            kind,
-            time: self.inner.clock.text(),
-            author: self.inner.author.clone(),
-            message: message.into(),
-            summary: Summary::default(),
-            delta: None,
-            parts: Vec::new(),
-            segments: Vec::new(),
-            durable,
-            swept: None,
-        })
+    /// Segments and parts that are there: where, how large, and their names.
+    pub(crate) fn files(&self) -> Result<Vec<(Key, u64, Id)>> {
+        let mut files = Vec::new();
+        for (folder, ending) in [(SEGMENTS, ".seg"), (CATALOGUE, ".parquet")] {
+            for entry in self.store().list_dir(&Prefix::from_path(folder)?)? {
+                let ListEntry::Key(key, size) = entry else { continue };
+                if let Some(id) = key.name().strip_suffix(ending).and_then(Id::parse) {
+                    files.push((key, size, id));
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// What is wrong with a file of the pack.
+    pub(crate) fn damaged(&self, file: &str, reason: String) -> PackError {
+        PackError::Corrupt { store: self.store().describe(), file: file.into(), reason }
+    }
+
+    /// What is to be said where there are versions, and the file that makes them a pack is missing.
+    pub(crate) fn formless(store: &dyn Store) -> PackError {
+        let reason = format!("it is missing, though there are versions of a pack in {COMMITS}");
+        PackError::Corrupt { store: store.describe(), file: FORMAT_FILE.into(), reason }
     }
 
     pub(crate) fn begin_at(&self, base: Arc<Snapshot>) -> Result<Transaction> {
         let work = Arc::new(Work::begin(base, Arc::clone(&self.inner.store), self.inner.clock)?);
-        Ok(Transaction { pack: self.clone(), store: TransactionStore::new(work) })
-    }
-}
-
-/// One version of a pack: does not change, whatever is committed.
-#[derive(Debug, Clone)]
-pub struct PackVersion {
-    snapshot: Arc<Snapshot>,
-}
-
-impl PackVersion {
-    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
-        &self.snapshot
-    }
-
-    /// Its number.
-    pub fn number(&self) -> u64 {
-        self.snapshot.commit().number
-    }
-
-    /// The commit that made it.
-    pub fn commit(&self) -> &Commit {
-        self.snapshot.commit()
-    }
-
-    /// Its catalogue as one Parquet file, in which nothing is hidden by anything else.
-    pub fn catalogue(&self) -> Result<Vec<u8>> {
-        let (rows, ids) = merge::merge(&self.snapshot.parts()?, true)?;
-        Ok(catalogue::write(&rows, &ids, 0)?.0)
-    }
-
-    /// A store, read-only, with the keys of the Zarr hierarchy.
-    pub fn store(&self) -> Arc<dyn Store> {
-        Arc::new(VersionStore(Arc::clone(&self.snapshot)))
+        Ok(Transaction { pack: self.clone(), work, locks: Arc::default() })
     }
 }
 
@@ -276,28 +241,33 @@ impl PackVersion {
 #[derive(Debug, Clone)]
 pub struct Transaction {
     pack: Pack,
-    store: TransactionStore,
+    work: Arc<Work>,
+    locks: Arc<KeyLocks>,
 }
 
 impl Transaction {
     /// The number of the version it is on top of.
     pub fn base(&self) -> u64 {
-        self.store.work.base_version().commit().number
-    }
-
-    /// A store to change.
-    pub fn store(&self) -> Arc<dyn Store> {
-        Arc::new(self.store.clone())
-    }
-
-    /// Makes the changes a version, and returns its number; `None` where nothing was changed. All of them or, on any
-    /// error but [`PackError::Unknown`], none.
-    pub fn commit(&self, message: &str) -> Result<Option<u64>> {
-        self.pack.commit(&self.store.work, message)
+        self.work.base_version().commit().number
     }
 
     /// Gives the changes up.
     pub fn abandon(&self) -> Result<()> {
-        self.store.work.end(false)
+        self.work.end(false)
+    }
+
+    /// The pack that it changes.
+    pub(crate) fn pack(&self) -> &Pack {
+        &self.pack
+    }
+
+    /// What it has changed so far.
+    pub(crate) fn work(&self) -> &Arc<Work> {
+        &self.work
+    }
+
+    /// The locks of those who change a key of it at the same time.
+    pub(crate) fn locks(&self) -> &Arc<KeyLocks> {
+        &self.locks
     }
 }

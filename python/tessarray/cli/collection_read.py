@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tessarray.cli.output import console, print_json
-from tessarray.cli.read import summary
+from tessarray.cli.read import missing_of, summary
 from tessarray.cli.selection import parse_selection
 from tessarray.collection import RaggedArray
 from tessarray.collection.names import unknown
@@ -67,7 +67,7 @@ def _missing(collection: Collection, variable: str, names: list[str], index: Any
     for decode in (True, False):
         read = collection.read(variable, names, index, decode=decode, clip=clip)
         flat = read.values if isinstance(read, RaggedArray) else read
-        counts.append(int(np.isnan(flat).sum()) if flat.dtype.kind == "f" else 0)
+        counts.append(missing_of(flat))
     return counts[0] - counts[1]
 
 

@@ -43,7 +43,7 @@ def _take(array: Any, index: tuple[Any, ...]) -> Any:
 
 
 def summary(values: np.typing.NDArray[Any]) -> dict[str, Any]:
-    """Shape, type, counts and, for numbers, minimum, maximum and mean of what is not NaN."""
+    """Shape, type, counts and, for numbers and times, minimum, maximum and mean of what is not NaN or NaT."""
     found: dict[str, Any] = {
         "shape": list(values.shape),
         "dtype": str(values.dtype),
@@ -56,7 +56,19 @@ def summary(values: np.typing.NDArray[Any]) -> dict[str, Any]:
         if missing < values.size:
             found["min"], found["max"] = np.nanmin(numbers).item(), np.nanmax(numbers).item()
             found["mean"] = float(np.nanmean(numbers))
+    if values.dtype.kind == "M" and values.size:
+        found["nat"] = missing_of(values)
+        known = values[~np.isnat(values)]
+        if known.size:
+            found["min"], found["max"] = str(known.min()), str(known.max())
     return found
+
+
+def missing_of(values: np.typing.NDArray[Any]) -> int:
+    """How many are NaN or NaT."""
+    if values.dtype.kind == "M":
+        return int(np.isnat(values).sum())
+    return int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
 
 
 def _show(found: dict[str, Any]) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tessarray._native import CollectionCore, PackStore
 from tessarray.collection import reading
 from tessarray.collection.dataset import Dataset
+from tessarray.collection.keys import Selection
 from tessarray.collection.names import unknown
+from tessarray.collection.parts import NDArray
 from tessarray.collection.ragged import RaggedArray
-from tessarray.collection.reading import Missing, NDArray, Selection
+from tessarray.collection.reading import Missing
 from tessarray.collection.transaction import CollectionTransaction
 from tessarray.errors import InvalidTypeError, NotFoundError, TessarrayError
 from tessarray.opening import open as tessarray_open
@@ -95,6 +97,8 @@ class Collection:
         self.pack = pack
         self._chunks, self._compressors, self._session = chunks, compressors, session
         self._seen: CollectionCore | None = None
+        # The table of the datasets, and what it was made of.
+        self._datasets: tuple[CollectionCore, Any] | None = None
 
     def _core(self) -> CollectionCore:
         """The engine's side, at the version that is shown now."""
@@ -173,8 +177,10 @@ class Collection:
         missing: what becomes of datasets without the variable: `"error"`, `"skip"`, or `"fill"`: NaN (the fill value
         for types that have none) where shapes are equal, no elements where they are ragged.
         decode: unpack by each dataset's own `scale_factor` and `add_offset`, and put NaN for its `_FillValue` and
-        `missing_value`; a variable that has one of these gives floating numbers then. `False` gives the stored values,
-        fill values among them.
+        `missing_value`; a variable that has one of these gives floating numbers then. Numbers of CF units (`days since
+        1950-01-01`) are `datetime64[us]`, missing ones `NaT`. Bytes are texts; letters (`|S1`) along a dimension that
+        only letters of the collection have, such as `STRING8`, are one text, and a selection takes them whole. `False`
+        gives the stored values, fill values among them.
         out: an array of the right dtype to read equal shapes into; it must be in C order.
         clip: slices end where an array ends, as in NumPy: `np.s_[:10]` gives what there is of a shorter one.
 
@@ -208,7 +214,10 @@ class Collection:
         """Select by values of coordinates: `{"lat": slice(30, 60), "time": value}`, in each dataset by its own.
 
         A slice takes what lies within it, ends included; a single value takes the nearest element, and drops the
-        dimension. Coordinates are variables of one dimension that bear its name, monotonic or not.
+        dimension. Coordinates are variables of one dimension that bear its name, monotonic or not. Those of CF units
+        (`days since 1950-01-01`) are compared with dates (`"2015-01-31"`, `datetime64`), or as numbers with numbers.
+
+        Raises `InvalidArgumentError` for a coordinate of texts, and for a value that is none of it.
         """
         from tessarray.collection.selecting import Selected
 
@@ -218,10 +227,19 @@ class Collection:
 
     @property
     def datasets(self) -> Any:
-        """An Arrow table: a row a dataset, `dataset`, `variables`, and a column for each attribute. Needs pyarrow."""
-        from tessarray.collection.tables import datasets
+        """An Arrow table: a row per dataset, its name, its `variables`, its attributes, and variables of one value.
 
-        return datasets(self._core())
+        A variable gets a column if it has few elements (4 at most, in most datasets) and one value in most datasets:
+        platform, cycle, position and time of a profile. It is null in a dataset that has no value or several. Values
+        come from the statistics, so that none is read; times of CF units are timestamps. Made once per version. Needs
+        pyarrow.
+        """
+        from tessarray.collection.datasets_table import datasets
+
+        core = self._core()
+        if self._datasets is None or self._datasets[0] is not core:
+            self._datasets = core, datasets(core)
+        return self._datasets[1]
 
     @property
     def statistics(self) -> Any:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tessarray.arrays import Array
+from tessarray.collection.keys import Selection
 from tessarray.collection.names import unknown
-from tessarray.collection.reading import NDArray, Selection
+from tessarray.collection.parts import NDArray
 from tessarray.errors import NotFoundError
 from tessarray.groups import Group
 from tessarray.opening import open_group

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tessarray._native import FoundCore
 from tessarray.conversion.attributes import decode_fill
-from tessarray.errors import InvalidArgumentError, InvalidTypeError
-
-if TYPE_CHECKING:
-    from tessarray.collection.reading import Parts
+from tessarray.errors import InvalidArgumentError
 
 NDArray = npt.NDArray[Any]
 # Integers up to this have a double each.
@@ -128,70 +125,3 @@ def missing_bytes(attributes: Mapping[str, Any], dtype: np.dtype[Any]) -> bytes 
 def _number(value: Any, default: float) -> float:
     found = np.atleast_1d(np.asarray(default if value is None else value, dtype=float))
     return float(found[0])
-
-
-def decode_parts(
-    found: FoundCore,
-    keys: list[Any],
-    each: bool,
-    kind: NDArray,
-    attributes: NDArray,
-    packing: list[Packing | None],
-    out: NDArray | None,
-) -> Parts:
-    """Arrays of several dtypes, or packed ones: read by groups that agree, and put into their places."""
-    from tessarray.collection.reading import Parts, _distinct, _kind_facts
-
-    kinds = found.kinds
-    dtype = _result_type(found, kinds, kind, attributes, packing)
-    groups: dict[tuple[int, int], list[int]] = {}
-    for member, (number, text) in enumerate(zip(kind.tolist(), attributes.tolist(), strict=True)):
-        group = (number, text if packing and packing[text] is not None else -1)
-        groups.setdefault(group, []).append(member)
-    read = []
-    shapes: list[tuple[int, ...]] = []
-    which = np.empty(len(found), np.int64)
-    for (_, text), members in groups.items():
-        own = [keys[member] for member in members] if each else keys
-        flat, part_shapes, part_which = found.read(own, each, members, None)
-        unpack = packing[text] if text >= 0 else None
-        read.append((members, unpack.decode(flat) if unpack is not None else flat))
-        which[members] = part_which + len(shapes)
-        shapes += part_shapes
-    sizes = np.array([int(np.prod(shape, dtype=np.int64)) for shape in shapes], np.int64)[which]
-    stops = np.cumsum(sizes)
-    result = np.empty(int(stops[-1]), dtype) if out is None else out
-    if result.dtype != dtype or result.size != int(stops[-1]):
-        raise InvalidTypeError(
-            f"out: expected {stops[-1]} elements of {dtype}, found {result.size} of {result.dtype}"
-        )
-    for members, flat in read:
-        begin = 0
-        for member in members:
-            size = int(sizes[member])
-            stop = int(stops[member])
-            result[stop - size : stop] = flat[begin : begin + size]
-            begin += size
-    dims, fill = _kind_facts(kinds)
-    return _distinct(Parts(result, shapes, which, dims, fill))
-
-
-def _result_type(
-    found: FoundCore, kinds: list[Any], kind: NDArray, attributes: NDArray, packing: list[Packing | None]
-) -> np.dtype[Any]:
-    """The dtype that holds all."""
-    pairs = set(zip(kind.tolist(), attributes.tolist(), strict=True))
-    dtypes = {
-        Packing.dtype(kinds[number][0]) if packing and packing[text] is not None else kinds[number][0]
-        for number, text in pairs
-    }
-    try:
-        merged: np.dtype[Any] = np.result_type(*dtypes)
-    except TypeError:
-        merged = np.dtype(object)
-    if (merged.kind == "O" and len(dtypes) > 1) or len({dtype.kind in "SUTO" for dtype in dtypes}) > 1:
-        listed = ", ".join(sorted(str(dtype) for dtype in dtypes))
-        raise InvalidTypeError(
-            f"the datasets store this variable as {listed}, which no dtype holds: read them by groups of names"
-        )
-    return merged

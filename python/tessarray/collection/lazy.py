@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tessarray.collection.decoding import EXACT, NAMES, Packing, packings
+from tessarray.collection.meaning import STORED, Meaning
 from tessarray.collection.names import existing
-from tessarray.collection.reading import NDArray
+from tessarray.collection.parts import NDArray
 from tessarray.conversion.attributes import decode_fill
 from tessarray.errors import InvalidArgumentError, NotFoundError
 
@@ -108,10 +109,12 @@ class _Stack:
         if self.absent and (not pad or not len(found)):
             self.problem = f"{len(found.missing)} of {len(names)} datasets have none"
             return
-        if len(found.shapes) > 1 and (not pad or len(ranks) > 1):
-            self.problem = f"it has {len(found.shapes)} shapes"
+        meaning = Meaning.of(collection._core(), found) if decode else STORED
+        shapes = {shape[:-1] if meaning.letters else shape for shape in found.shapes}
+        if len(shapes) > 1 and (not pad or len(ranks) > 1):
+            self.problem = f"it has {len(shapes)} shapes"
             return
-        self.shape = tuple(max(lengths) for lengths in zip(*found.shapes, strict=True))
+        self.shape = tuple(max(lengths) for lengths in zip(*shapes, strict=True))
         self._padded = False
         kinds = found.kinds
         named = {tuple(one[1] or ()) for one in kinds}
@@ -127,12 +130,20 @@ class _Stack:
         )
         if any(packed) and all(dtype.kind in "iu" for dtype in dtypes) and all(packed):
             self.dtype = np.result_type(*(Packing.dtype(dtype) for dtype in dtypes))
-        if pad and (self.absent or len(found.shapes) > 1):
+        if meaning.scale is not None:
+            self.dtype = np.dtype("datetime64[us]")
+        elif meaning.texts:
+            # No text in UTF-8 has more characters than bytes.
+            longest = max(shape[-1] for shape in found.shapes) if meaning.letters else self.dtype.itemsize
+            self.dtype = np.dtype(f"U{max(longest, 1)}")
+        if pad and (self.absent or len(shapes) > 1):
             if self.dtype.kind not in "biufcmMSUT":
                 self.problem, self.cure = f"{self.dtype} has nothing to be filled up with", "read it"
                 return
             self._pad()
         self.attrs = self._attributes([json.loads(text or "{}") for text in found.attributes], kinds[0][0])
+        if meaning.scale is not None:
+            self.attrs = {key: value for key, value in self.attrs.items() if key not in ("units", "calendar")}
         self.varies = self.dims == (variable,) and self.shared() is None
 
     def _attributes(self, all_of_them: list[dict[str, Any]], dtype: np.dtype[Any]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from tessarray._native import CollectionCore, FoundCore
 from tessarray.collection import reading
 from tessarray.collection.meaning import joined, moments, scales, texts
 from tessarray.collection.names import existing, unknown
-from tessarray.collection.reading import Missing, NDArray
+from tessarray.collection.parts import NDArray
+from tessarray.collection.reading import Missing
 from tessarray.collection.tables import arrow_package
 from tessarray.errors import InvalidArgumentError, InvalidTypeError, SelectionError
 

@@ -3,16 +3,87 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tessarray._native import FoundCore
-from tessarray.collection.reading import NDArray
+from tessarray._native import CollectionCore, FoundCore
+from tessarray.collection.parts import NDArray, Parts, distinct
 from tessarray.collection.times import Scale, of_units
 from tessarray.errors import InvalidArgumentError, InvalidTypeError
 
 # Microseconds that `datetime64[us]` holds, but for the margin of a double.
 LIMIT = 9.2e18
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the elements of a variable's arrays stand for beside numbers.
+
+    scale: of each array of times. texts: bytes are texts. letters: those along the last axis make one text.
+    """
+
+    scale: list[Scale] | None = None
+    texts: bool = False
+    letters: bool = False
+
+    @classmethod
+    def of(cls, core: CollectionCore, found: FoundCore) -> Meaning:
+        """Of the arrays that were found.
+
+        Letters (`|S1`) are one text along a dimension that only letters of the collection have, as xarray has it:
+        `PLATFORM_NUMBER(N_PROF, STRING8)`. Those of `TEMP_QC(N_PROF, N_LEVELS)` are one flag a level.
+        """
+        dtypes = {one[0] for one in found.kinds}
+        if all(dtype.kind == "S" for dtype in dtypes):
+            return cls(texts=True, letters=along_letters(core, found))
+        return cls(scale=scales(found))
+
+    @property
+    def changes(self) -> bool:
+        """Whether decoded elements are others than those that are read."""
+        return self.texts or self.scale is not None
+
+    def decoded(self, parts: Parts) -> Parts:
+        """Elements that were read, as what they mean."""
+        if self.scale is not None:
+            sizes = parts.shape_of_each.prod(axis=1)
+            return replace(parts, flat=moments(parts.flat, self.scale, sizes))
+        if not self.texts:
+            return parts
+        if not self.letters:
+            return replace(parts, flat=texts(parts.flat), fill="")
+        lengths = parts.shape_of_each
+        flat = joined(parts.flat, lengths[:, -1], lengths[:, :-1].prod(axis=1))
+        shapes = [one[:-1] for one in parts.shapes]
+        dims = parts.dims[:-1] if parts.dims else parts.dims
+        return distinct(Parts(flat, shapes, parts.which, dims, ""))
+
+    def copy(self, parts: Parts, out: NDArray, count: int) -> None:
+        """Put decoded elements of `count` equal arrays into the caller's.
+
+        Raises `InvalidArgumentError` for another shape, `InvalidTypeError` for a dtype that does not hold them.
+        """
+        shape = (count, *parts.shapes[0])
+        if len(parts.shapes) > 1:
+            raise InvalidArgumentError("out: the arrays are of different shapes, which is a ragged array")
+        if not isinstance(out, np.ndarray) or not np.can_cast(parts.flat.dtype, out.dtype, "safe"):
+            found = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+            raise InvalidTypeError(f"out: expected an array of {parts.flat.dtype}, found {found}")
+        if out.shape != shape:
+            raise InvalidArgumentError(f"out: expected shape {shape}, found {out.shape}")
+        out[...] = parts.flat.reshape(shape)
+
+
+STORED = Meaning()
+
+
+def along_letters(core: CollectionCore, found: FoundCore) -> bool:
+    """Whether the last dimension is one that only letters of the collection have."""
+    if any(one[0] != "S1" for one in found.kinds):
+        return False
+    last = {one[1][-1] if one[1] else None for one in found.kinds}
+    return None not in last and last <= set(core.letter_dimensions())
 
 
 def scales(found: FoundCore) -> list[Scale] | None:
@@ -36,7 +107,9 @@ def scales(found: FoundCore) -> list[Scale] | None:
 
 
 def _scale(attributes: str) -> Scale | None:
-    given = json.loads(attributes or "{}")
+    if " since " not in attributes:
+        return None
+    given = json.loads(attributes)
     units, calendar = given.get("units"), given.get("calendar", "standard")
     if not isinstance(units, str) or not isinstance(calendar, str):
         return None
@@ -84,6 +157,11 @@ def joined(letters: NDArray, lengths: NDArray, counts: NDArray) -> NDArray:
 
 def texts(values: NDArray) -> NDArray:
     """Bytes as texts in UTF-8, or else in Latin-1, without blanks at the end."""
+    try:
+        # ASCII, which most are: without a call for each element.
+        return np.char.rstrip(values.astype(f"U{max(values.dtype.itemsize, 1)}"))
+    except UnicodeDecodeError:
+        pass
     try:
         found = np.char.decode(values, "utf-8")
     except UnicodeDecodeError:

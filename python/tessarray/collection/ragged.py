@@ -99,14 +99,14 @@ class RaggedArray:
     def pad(self, fill_value: Any = None) -> NDArray:
         """One array `[n, ...]` as long as the longest along every axis, the rest filled.
 
-        fill_value: of what is not there; NaN or not-a-time where left out, an error for types that have none.
+        fill_value: of what is not there; NaN, not-a-time or an empty text where left out, an error for other types.
         """
         if fill_value is None:
-            if self.dtype.kind not in "fcmMT":
+            if self.dtype.kind not in "fcmMTU":
                 raise InvalidArgumentError(f"pad: {self.dtype} has no missing value; pass fill_value")
             fill_value = (
                 ""
-                if self.dtype.kind == "T"
+                if self.dtype.kind in "TU"
                 else np.array("NaT" if self.dtype.kind in "mM" else np.nan, self.dtype)
             )
         longest = self.shapes.max(axis=0) if len(self) else self.shapes.sum(axis=0)

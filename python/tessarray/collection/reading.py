@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tessarray._native import CollectionCore, FoundCore
-from tessarray.collection.clipping import CURE, clipped
-from tessarray.collection.decoding import decode_parts, packings
+from tessarray.collection.clipping import CURE
+from tessarray.collection.decoding import packings
+from tessarray.collection.keys import Keys, Selection
+from tessarray.collection.meaning import STORED, Meaning
 from tessarray.collection.names import listed, unknown
+from tessarray.collection.parts import NDArray, Parts, decode_parts, distinct, kind_facts
 from tessarray.collection.ragged import RaggedArray
-from tessarray.dtypes import element
 from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, SelectionError
 
-NDArray = npt.NDArray[Any]
 Missing = Literal["error", "skip", "fill"]
-Selection = Any
+# "numbers": unpacked, while times stay numbers and letters are letters.
+Decode = bool | Literal["numbers"]
 
 # Names in the message of an error.
 NAMED = 5
@@ -31,7 +31,7 @@ def read(
     names: str | Sequence[str] | None,
     selection: Selection,
     missing: Missing,
-    decode: bool,
+    decode: Decode,
     out: NDArray | None,
     clip: bool = False,
 ) -> NDArray | RaggedArray:
@@ -46,12 +46,15 @@ def read(
     if not len(found):
         # Only where datasets may lack the variable; a variable that none has is an error in any case.
         return RaggedArray([], np.empty(0), np.empty((0, 1), np.int64))
+    meaning = Meaning.of(core, found) if decode is True else STORED
     try:
-        parts = read_parts(found, selection, decode, out, clip)
+        parts = read_parts(found, selection, bool(decode), None if meaning.changes else out, clip, meaning)
     except SelectionError as error:
         if clip or "reaches beyond axis" not in str(error):
             raise
         raise SelectionError(f"{error}; {CURE}", path=error.path) from error
+    if out is not None and meaning.changes:
+        meaning.copy(parts, out, len(found))
     absent = [asked[place] for place in found.missing] if missing == "fill" else []
     even = len(parts.shapes) == 1
     if not absent:
@@ -96,47 +99,35 @@ def find(
     return asked, found
 
 
-@dataclass
-class Parts:
-    """What was read: elements one after the other, and the shapes."""
-
-    flat: NDArray
-    shapes: list[tuple[int, ...]]
-    which: npt.NDArray[np.int64]
-    dims: tuple[str | None, ...] | None
-    fill: Any
-
-    @property
-    def shape_of_each(self) -> npt.NDArray[np.int64]:
-        """`[n, rank]`."""
-        table = np.array(self.shapes, np.int64).reshape(len(self.shapes), -1)
-        return table[self.which]
-
-
 def read_parts(
-    found: FoundCore, selection: Selection, decode: bool, out: NDArray | None, clip: bool = False
+    found: FoundCore,
+    selection: Selection,
+    decode: bool,
+    out: NDArray | None,
+    clip: bool = False,
+    meaning: Meaning = STORED,
 ) -> Parts:
     """What was found, as elements one after the other."""
     kinds = found.kinds
-    kind, shape, attributes, _ = found.columns()
+    kind, _, attributes, _ = found.columns()
     ranks = {len(one) for one in found.shapes}
     if len(ranks) > 1:
         raise SelectionError(
             f"the arrays are of different ranks ({sorted(ranks)}): read them by groups of names"
         )
-    keys, each = _keys(found, kinds, kind, shape, selection, clip)
+    keys, each = Keys(found, meaning.letters).of(selection, clip)
     dtypes = {one[0] for one in kinds}
     packing = packings(found) if decode else []
     target = None if out is None else _flat_out(out)
-    if len(dtypes) == 1 and not any(packing):
-        flat, shapes, which = found.read(keys, each, None, target)
-        if out is not None and len(set(shapes)) > 1:
-            raise InvalidArgumentError("out: the arrays are of different shapes, which is a ragged array")
-        if out is not None and out.shape != (len(found), *shapes[0]):
-            raise InvalidArgumentError(f"out: expected shape {(len(found), *shapes[0])}, found {out.shape}")
-        dims, fill = _kind_facts(kinds)
-        return _distinct(Parts(flat, shapes, which, dims, fill))
-    return decode_parts(found, keys, each, kind, attributes, packing, target)
+    if len(dtypes) > 1 or any(packing):
+        return meaning.decoded(decode_parts(found, keys, each, kind, attributes, packing, target))
+    flat, shapes, which = found.read(keys, each, None, target)
+    if out is not None and len(set(shapes)) > 1:
+        raise InvalidArgumentError("out: the arrays are of different shapes, which is a ragged array")
+    if out is not None and out.shape != (len(found), *shapes[0]):
+        raise InvalidArgumentError(f"out: expected shape {(len(found), *shapes[0])}, found {out.shape}")
+    dims, fill = kind_facts(kinds)
+    return meaning.decoded(distinct(Parts(flat, shapes, which, dims, fill)))
 
 
 def _flat_out(out: NDArray) -> NDArray:
@@ -145,80 +136,6 @@ def _flat_out(out: NDArray) -> NDArray:
     if not out.flags.c_contiguous:
         raise InvalidArgumentError("out: expected an array in C order")
     return out.reshape(-1)
-
-
-def _kind_facts(kinds: list[Any]) -> tuple[tuple[str | None, ...] | None, Any]:
-    """The names of the dimensions, where all agree, and the fill value of the first."""
-    names = {None if one[1] is None else tuple(one[1]) for one in kinds}
-    dtype, _, fill, _ = kinds[0]
-    value = element(fill, "", dtype) if dtype.kind not in "OTV" and len(fill) == dtype.itemsize else ""
-    return (names.pop() if len(names) == 1 else None), value
-
-
-def _distinct(parts: Parts) -> Parts:
-    """Shapes that are equal have one number: two selections may give one shape."""
-    if len(set(parts.shapes)) == len(parts.shapes):
-        return parts
-    numbers = {shape: number for number, shape in enumerate(dict.fromkeys(parts.shapes))}
-    renamed = np.array([numbers[shape] for shape in parts.shapes], np.int64)
-    return Parts(parts.flat, list(numbers), renamed[parts.which], parts.dims, parts.fill)
-
-
-def _keys(
-    found: FoundCore, kinds: list[Any], kind: NDArray, shape: NDArray, selection: Selection, clip: bool
-) -> tuple[list[Any], bool]:
-    """One index for all arrays, or one for each."""
-    if selection is None:
-        return [...], False
-    if clip:
-        selection = _clipped(found, kinds, kind, selection)
-    if isinstance(selection, Mapping):
-        keys = {
-            number: _by_name(selection, kinds[number][1], found.names[0])
-            for number in np.unique(kind).tolist()
-        }
-        if len(keys) == 1:
-            return list(keys.values()), False
-        return [keys[number] for number in kind.tolist()], True
-    if callable(selection):
-        return _called(found, kinds, kind, shape, selection), True
-    return [selection], False
-
-
-def _clipped(
-    found: FoundCore, kinds: list[Any], kind: NDArray, selection: Selection
-) -> Callable[[str, tuple[int, ...]], Any]:
-    """The selection for each array, by place, cut to it."""
-    dims = {name: kinds[number][1] for name, number in zip(found.names, kind.tolist(), strict=True)}
-
-    def placed(name: str, shape: tuple[int, ...]) -> Any:
-        key = selection(name, shape) if callable(selection) else selection
-        return _by_name(key, dims[name], name) if isinstance(key, Mapping) else key
-
-    return clipped(placed)
-
-
-def _by_name(selection: Mapping[str, Any], dims: list[str | None] | None, where: str) -> tuple[Any, ...]:
-    known = dims or []
-    for name in selection:
-        if name not in known:
-            raise SelectionError(f"{where}: no dimension {name!r}; there are {known}")
-    return tuple(selection.get(name, slice(None)) if name else slice(None) for name in known)
-
-
-def _called(
-    found: FoundCore,
-    kinds: list[Any],
-    kind: NDArray,
-    shape: NDArray,
-    selection: Callable[[str, tuple[int, ...]], Any],
-) -> list[Any]:
-    shapes = found.shapes
-    keys = []
-    for name, number, one in zip(found.names, kind.tolist(), shape.tolist(), strict=True):
-        key = selection(name, shapes[one])
-        keys.append(_by_name(key, kinds[number][1], name) if isinstance(key, Mapping) else key)
-    return keys
 
 
 def _with_absent(asked: list[str], found: FoundCore, parts: Parts, even: bool) -> NDArray | RaggedArray:

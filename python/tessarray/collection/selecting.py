@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tessarray.collection import reading
 from tessarray.collection.names import listed
+from tessarray.collection.parts import NDArray
 from tessarray.collection.ragged import RaggedArray
-from tessarray.collection.reading import Missing, NDArray, find
+from tessarray.collection.reading import Missing, find
 from tessarray.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -50,7 +52,13 @@ class Selected:
         """Where in each dataset the values lie: a slice where they follow each other, else their places."""
         core = self._collection._core()
         _, found = find(core, dim, self._names, "skip")
-        coordinates = self._collection.read(dim, found.names, decode=True)
+        # A number beside times is one of the stored numbers, not microseconds since 1970.
+        decode: reading.Decode = "numbers" if _is_number(value) else True
+        coordinates = reading.read(core, dim, found.names, None, "error", decode, None)
+        if coordinates.dtype.kind not in "biufmM":
+            raise InvalidArgumentError(
+                f"sel: coordinate {dim!r} holds neither numbers nor times: {coordinates.dtype}"
+            )
         if (
             coordinates.ndim if isinstance(coordinates, np.ndarray) else coordinates.shapes.shape[1] + 1
         ) != 2:
@@ -92,6 +100,13 @@ class Selected:
         return f"<Selected by {', '.join(self._places)}: {len(self.names)} datasets>"
 
 
+def _is_number(value: Any) -> bool:
+    ends = (value.start, value.stop) if isinstance(value, slice) else (value,)
+    return any(
+        isinstance(end, int | float | np.number) and not isinstance(end, np.timedelta64) for end in ends
+    )
+
+
 def _size(place: Any) -> int:
     if isinstance(place, slice):
         return int(place.stop - place.start)
@@ -102,20 +117,37 @@ def _places(coordinate: NDArray, value: Any, dim: str) -> Any:
     if not isinstance(value, slice):
         if not coordinate.size:
             return np.empty(0, np.int64)
-        return int(np.nanargmin(np.abs(coordinate - np.asarray(value, coordinate.dtype))))
+        distance = np.abs(coordinate - _like(value, coordinate, dim))
+        known = np.flatnonzero(distance == distance)
+        if not known.size:
+            raise InvalidArgumentError(f"sel: coordinate {dim!r} has no value near {value!r}")
+        return int(known[np.argmin(distance[known])])
     if value.step is not None:
         raise InvalidArgumentError(f"sel: a slice of coordinate {dim!r} takes no step")
     inside = np.ones(coordinate.shape, bool)
-    low, high = value.start, value.stop
+    low, high = (None if end is None else _like(end, coordinate, dim) for end in (value.start, value.stop))
     if low is not None and high is not None and low > high:
         low, high = high, low
     if low is not None:
-        inside &= coordinate >= np.asarray(low)
+        inside &= coordinate >= low
     if high is not None:
-        inside &= coordinate <= np.asarray(high)
+        inside &= coordinate <= high
     places = np.flatnonzero(inside)
     if not places.size:
         return slice(0, 0)
     if places[-1] - places[0] + 1 == places.size:
         return slice(int(places[0]), int(places[-1]) + 1)
     return places
+
+
+def _like(value: Any, coordinate: NDArray, dim: str) -> Any:
+    """A value to compare with a coordinate: texts become times."""
+    if coordinate.dtype.kind == "M" and _is_number(value):
+        raise InvalidArgumentError(f"sel: coordinate {dim!r} holds times: expected a date, found {value!r}")
+    try:
+        found = np.asarray(value, coordinate.dtype if coordinate.dtype.kind in "mM" else None)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"sel: {value!r} is no value of coordinate {dim!r}: {error}") from None
+    if found.dtype.kind not in "biufmM":
+        raise InvalidArgumentError(f"sel: {value!r} is no value of coordinate {dim!r}, of {coordinate.dtype}")
+    return found

@@ -16,8 +16,6 @@ from tessarray.errors import MissingPackageError
 if TYPE_CHECKING:
     from tessarray.collection.collection import Collection
 
-# What packs a value, or is of the file; no attribute of a dataset that a user would ask for.
-HIDDEN = ("_nc_",)
 # What a table says of each array.
 FACTS = ("dtype", "shape", "dims", "size", "min", "max", "sum", "count", "nulls", "texts", "attributes")
 
@@ -31,27 +29,6 @@ def arrow_package() -> Any:
     return pyarrow
 
 
-def datasets(core: CollectionCore) -> Any:
-    """See `Collection.datasets`."""
-    arrow = arrow_package()
-    names = core.names()
-    held: dict[str, list[str]] = {name: [] for name in names}
-    for variable, _ in core.variables():
-        for name in core.find(variable).names:
-            held[name].append(variable)
-    columns: dict[str, Any] = {
-        "dataset": arrow.array(names, arrow.string()),
-        "variables": arrow.array(list(held.values()), arrow.list_(arrow.string())),
-    }
-    attributes = dataset_attributes(core)
-    keys = dict.fromkeys(key for one in attributes for key in one if not key.startswith(HIDDEN))
-    for key in keys:
-        values = [one.get(key) for one in attributes]
-        label = f"attribute {key}" if key in ("dataset", "variables") else key
-        columns[label] = _column(arrow, values)
-    return arrow.table(columns)
-
-
 def dataset_attributes(core: CollectionCore) -> list[dict[str, Any]]:
     """The attributes of every dataset, in the order of the names."""
     known: dict[str, dict[str, Any]] = {}
@@ -59,23 +36,6 @@ def dataset_attributes(core: CollectionCore) -> list[dict[str, Any]]:
         known.get(text) or known.setdefault(text, json.loads(text or "{}"))
         for text in core.dataset_attributes()
     ]
-
-
-def _column(arrow: Any, values: list[Any]) -> Any:
-    """Values of one type as a column of it; of several, as JSON texts."""
-    types = {type(value) for value in values if value is not None}
-    if types <= {int, float} and float in types:
-        return arrow.array([None if value is None else float(value) for value in values], arrow.float64())
-    for kind, made in ((bool, arrow.bool_()), (int, arrow.int64()), (str, arrow.string())):
-        if types == {kind}:
-            try:
-                return arrow.array(values, made)
-            except (OverflowError, arrow.ArrowInvalid):
-                break
-    texts = [
-        None if value is None else value if isinstance(value, str) else json.dumps(value) for value in values
-    ]
-    return arrow.array(texts, arrow.string())
 
 
 def statistics(core: CollectionCore, variables: Sequence[str] | None = None) -> Any:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tessarray.display.markup import printable
+from tessarray.display.units import (
+    byte_text,
+    count_text,
+    digits,
+    rate_text,
+    unit_of,
+)
+from tessarray.display.units import extents_text as sizes
+from tessarray.display.units import time_text as seconds_text
 from tessarray.tuner.errors import TuneError
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.prices import parse_prices
@@ -35,61 +44,7 @@ __all__ = [
     "unit_of",
 ]
 
-Unit = tuple[float, str]
-UNITS: dict[str, tuple[Unit, ...]] = {
-    "seconds": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1, "s")),
-    "bytes": ((1, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")),
-    "rate": ((1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")),
-    "count": ((1, ""),),
-    "ratio": ((1, "×"),),
-    "share": ((0.01, "%"),),
-}
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
-
-
-def digits(value: float) -> str:
-    """Three significant digits, without an exponent."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else "–"
-    places = 2 - math.floor(math.log10(abs(value)) + 1e-9)
-    return f"{round(value, places):,.{min(max(places, 0), 9)}f}"
-
-
-def unit_of(kind: str, value: float) -> Unit:
-    """The unit in which a value of a kind (a key of `UNITS`) reads best."""
-    units = UNITS[kind]
-    return next((unit for unit in reversed(units) if abs(value) >= unit[0] * 0.9995), units[0])
-
-
-def figure(kind: str, value: float) -> str:
-    """A value with its unit."""
-    if not math.isfinite(value):
-        return "–"
-    factor, name = unit_of(kind, value)
-    text = f"{value:,.0f}" if kind == "bytes" and factor == 1 else digits(value / factor)
-    return f"{text}{'' if name in ('', '×') else ' '}{name}"
-
-
-def seconds_text(value: float) -> str:
-    """`5.30 ms`."""
-    return figure("seconds", value)
-
-
-def byte_text(value: float) -> str:
-    """`40.2 MB`."""
-    return figure("bytes", value)
-
-
-def rate_text(value: float) -> str:
-    """`812 MB/s`."""
-    return figure("rate", value)
-
-
-def count_text(value: float) -> str:
-    """A number of things: whole from ten on, `2.4` below."""
-    if not math.isfinite(value):
-        return "–"
-    return f"{value:,.0f}" if value >= 9.95 or value == int(value) else f"{value:.1f}"
 
 
 def estimate_text(kind: str, one: Estimate) -> str:
@@ -99,11 +54,6 @@ def estimate_text(kind: str, one: Estimate) -> str:
     if one.low == one.high:
         return text
     return f"{text} ({digits(one.low / unit[0])}–{digits(one.high / unit[0])})"
-
-
-def sizes(extents: Sequence[int] | None) -> str:
-    """`64×512×512`; a dash where there is none."""
-    return "×".join(map(str, extents)) if extents is not None else "–"
 
 
 def money_text(value: float | None, currency: str) -> str:
@@ -122,11 +72,6 @@ def currency_of(result: TuneResult) -> str:
         return parse_prices(given).currency if isinstance(given, str) else ""
     except TuneError:
         return ""
-
-
-def printable(text: str) -> str:
-    """A text from a file without what a terminal would obey."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def titles(rows: Sequence[Row]) -> list[str]:

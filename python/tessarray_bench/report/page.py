@@ -16,9 +16,10 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
+from tessarray.display import page as display
+from tessarray.display.markup import Markup, element, json_text
 from tessarray_bench.results import (
     Cell,
     Results,
@@ -36,6 +37,10 @@ SCRIPTS = (
     *("base", "state", "figures", "words", "filters", "summary", "table", "draw", "detail"),
     *("bars", "pareto", "lines", "charts", "export", "machine", "main"),
 )
+NAV = (
+    *(("summary", "Summary"), ("results", "Results"), ("charts", "Charts"), ("machines", "Machine")),
+    ("reading", "How to read"),
+)
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster", "equal": "equal"}
 Row = Mapping[str, Any]
 LARGE = 1 << 20
@@ -51,7 +56,8 @@ METRICS: Mapping[str, Callable[[Row], float | None]] = {
 
 
 def write(path: str | os.PathLike[str], results: Sequence[dict[str, Any]], labels: Sequence[str]) -> None:
-    Path(path).write_text(build(results, labels), encoding="utf-8")
+    """Write the page of results documents, in place of one that is there. Raises ResultsError."""
+    display.write(path, build(results, labels))
 
 
 def build(results: Sequence[dict[str, Any]], labels: Sequence[str], large: int = LARGE) -> str:
@@ -61,36 +67,25 @@ def build(results: Sequence[dict[str, Any]], labels: Sequence[str], large: int =
     """
     found = merge(*(from_document(one, label) for one, label in zip(results, labels, strict=True)))
     parts = resources.files("tessarray_bench.report") / "page"
-    script = "\n".join(
-        (parts / f"{name}.js").read_text(encoding="utf-8").replace("</", "<\\/") for name in SCRIPTS
+    return display.build(
+        title="Benchmark of array stores",
+        nav=Markup("".join(element("button", name, type="button", data_go=key) for key, name in NAV)),
+        skip=("results", "Skip to the results"),
+        body=Markup((parts / "body.html").read_text(encoding="utf-8")),
+        style=(parts / "page.css").read_text(encoding="utf-8"),
+        scripts=[(parts / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS],
+        data=data_element(payload(found), large),
+        charts=True,
     )
-    filling = {
-        "/*{css}*/": (parts / "page.css").read_text(encoding="utf-8"),
-        "{data}": element(payload(found), large),
-        "/*{script}*/": f'(async () => {{\n"use strict";\n{script}\n}})();',
-    }
-    page = (parts / "template.html").read_text(encoding="utf-8")
-    for mark, text in filling.items():
-        before, after = page.split(mark)
-        page = before + text + after
-    return page
 
 
-def element(value: Any, large: int) -> str:
+def data_element(value: Any, large: int) -> Markup:
     """The script element that holds the data: JSON, or the same compressed."""
-    text = embedded(value)
-    kind = "application/json"
-    if len(text) > large:
-        text, kind = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(), "application/gzip"
-    return f'<script type="{kind}" id="data">{text}</script>'
-
-
-def embedded(value: Any) -> str:
-    """JSON that may stand in a script element: no text in it can close the element, or open a comment."""
     text = json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    if len(text) > large:
+        packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+        return element("script", packed, type="application/gzip", id="data")
+    return element("script", json_text(text), type="application/json", id="data")
 
 
 def finite(value: Any) -> Any:

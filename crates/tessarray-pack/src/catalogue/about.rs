@@ -1,7 +1,7 @@
 //! What documents say, as columns for those who query the catalogue.
 
 use super::row::{Row, Value};
-use crate::info::{V2_ARRAY, V3, is_document};
+use crate::names::{V2_ARRAY, V3, is_document};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! The rows of one row group, decoded: columns side by side, with nothing kept twice.
 
-use super::columns::{Column, Numbered, Shared, Texts, general};
-use super::part::calmly;
+use super::parquet::{Column, Numbered, Shared, Texts, calmly, general};
 use super::row::{Entry, Row, Value};
 use super::schema::{self, broken, column};
 use super::template::{self, Text};

@@ -11,22 +11,25 @@
 //! the node in a later part counts (the array was made anew).
 
 mod about;
-mod columns;
 mod group;
 #[doc(hidden)]
 pub mod hostile;
-mod numbers;
+pub(crate) mod merge;
+mod numbering;
 #[cfg(test)]
 mod oracle;
-mod pages;
+mod parquet;
 mod part;
 mod row;
+mod rows;
 mod schema;
 mod template;
 mod write;
 
 pub(crate) use group::Group;
+pub(crate) use numbering::Numbering;
 pub(crate) use part::{Part, Parts};
-pub(crate) use row::{Entry, GONE, Row, Value};
+pub(crate) use row::{Entry, GONE, Row, RowPlace, Value};
+pub(crate) use rows::{SegmentTable, chunk_rows};
 pub(crate) use template::{Text, join};
-pub(crate) use write::{ROW_CHUNKS, write, write_as};
+pub(crate) use write::{write, write_as};

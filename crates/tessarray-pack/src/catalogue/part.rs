@@ -1,11 +1,12 @@
 //! Parts that are there: opened once, their row groups read and decoded when something in them is wanted.
 
 use super::group::{Group, Place};
+use super::parquet::calmly;
 use super::row::Row;
 use super::schema::broken;
 use super::write::{GROUPS, GroupInfo, SEGMENTS};
-use crate::commit::PartFile;
 use crate::id::Id;
+use crate::log::PartFile;
 use crate::{PackError, Result};
 use bytes::Bytes;
 use parquet::errors::ParquetError;
@@ -264,15 +265,6 @@ pub(super) fn metadata_of(footer: &[u8]) -> std::result::Result<ParquetMetaData,
     let begin = usize::try_from(u32::from_le_bytes(length)).ok().and_then(|length| tail.checked_sub(length));
     let begin = begin.ok_or_else(|| general("its metadata is longer than it"))?;
     calmly(|| ParquetMetaDataReader::decode_metadata(&footer[begin..tail]))
-}
-
-/// Parquet's reader gives up with a panic on some files that are none; here that is an error like any other.
-pub(super) fn calmly<T>(
-    read: impl FnOnce() -> std::result::Result<T, ParquetError>,
-) -> std::result::Result<T, ParquetError> {
-    let read = std::panic::AssertUnwindSafe(read);
-    std::panic::catch_unwind(read)
-        .unwrap_or_else(|_| Err(ParquetError::General("the file is no Parquet file".into())))
 }
 
 fn corrupt(store: &Arc<dyn Store>, key: &Key, reason: String) -> PackError {

@@ -1,7 +1,7 @@
 //! One row of the catalogue.
 
 use super::template::Text;
-use crate::info::is_document;
+use crate::names::is_document;
 use bytes::Bytes;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub offset: u64,
     /// How many bytes.
     pub length: u64,
-    /// Of the bytes and of what they are; see [`crate::seal`].
+    /// Of the bytes and of what they are; see [`crate::checksum`].
     pub crc: u32,
 }
 
@@ -60,6 +60,17 @@ impl Value {
     }
 }
 
+/// Where a row of a version is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowPlace {
+    /// The part: its place in the version's list.
+    pub part: usize,
+    /// The row group in the part.
+    pub group: usize,
+    /// The row in the group.
+    pub row: usize,
+}
+
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
@@ -77,7 +88,7 @@ pub(crate) struct Row {
     pub stamp: u64,
     /// A value in the row; a value without one is the only entry.
     pub value: Option<Value>,
-    /// How chunks are numbered, as text; see [`crate::numbering::Numbering`].
+    /// How chunks are numbered, as text; see [`super::numbering::Numbering`].
     pub grid: Option<Arc<str>>,
     /// Chunks by number, in order.
     pub entries: Vec<(u64, Entry)>,

@@ -27,15 +27,10 @@
 //! its folder is synced by its put, so that all of 1, 2 and 4 are on the disk before 5 begins. So is what earlier commits
 //! put without a sync (`durable.rs`).
 
-mod file;
-mod log;
+mod attempt;
+mod conflict;
+mod create;
+mod draft;
+mod durable;
 
-pub use file::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
-pub(crate) use log::{Added, Log};
-
-/// The folder of the commit files.
-pub(crate) const COMMITS: &str = "commits";
-/// Where it stands which numbers are not given again.
-pub(crate) const EXPIRED: &str = "expired.json";
-/// The hint.
-pub(crate) const LATEST: &str = "latest.json";
+pub(crate) use draft::outlived;

@@ -104,6 +104,12 @@ impl PyCollection {
         py.detach(|| self.inner.dataset_attributes()).or_raise(py)
     }
 
+    /// Names of the dimensions that only letters have, and have last.
+    fn letter_dimensions(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let found = py.detach(|| self.inner.letter_dimensions()).or_raise(py)?;
+        Ok(found.iter().cloned().collect())
+    }
+
     /// What is known of the values of these arrays; `None` where nothing is.
     fn statistics<'py>(&self, py: Python<'py>, found: &PyFound) -> PyResult<Vec<Option<Known<'py>>>> {
         let all = py.detach(|| self.inner.statistics(&found.found)).or_raise(py)?;

@@ -10,9 +10,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from tessarray.display.markup import printable
+from tessarray.display.units import UNITS, digits, figure, unit_of
 from tessarray.tuner.result import Estimate
 from tessarray.tuner.studies.model import Cell, Column, Study, Table
-from tessarray.tuner.wording import UNITS, digits, figure, money_text, printable, sizes, unit_of
+from tessarray.tuner.wording import money_text, sizes
 
 __all__ = ["as_text", "cell_text", "render"]
 

@@ -1,6 +1,6 @@
 // Bars with intervals for one comparison; what gave no figure is written out below them.
 
-function drawBars(comparison, width) {
+function drawBars(comparison) {
   const metric = metricOf(state.metric);
   const log = state.scale === "log";
   const systems = shownSystems();
@@ -8,55 +8,37 @@ function drawBars(comparison, width) {
   const cells = [...systems, ...again].map((name) => cellOf(comparison, name));
   const shown = cells.filter((cell) => figure(cell)).sort((a, b) => metric.better * (figure(b)[0] - figure(a)[0]));
   const others = cells.filter((cell) => !figure(cell));
-  const left = width < 560 ? 128 : 250;
-  const right = width - (width < 560 ? 70 : 96);
-  const step = 30;
-  const top = 26;
-  const bottom = top + Math.max(1, shown.length) * step + 4;
-  const walls = (cell) => (metric.id === "wall" ? rowsOf(comparison, cell.system).filter((row) => row.status === "ok").map((row) => row.wall) : []);
-  const values = shown.flatMap((cell) => [...figure(cell).slice(0, 3), ...walls(cell)]).filter((value) => value !== null);
-  const parts = [];
-  if (shown.length) {
-    const x = scaleOf(values, log, left, right);
-    [x.from, x.to] = [left, right];
-    parts.push(axisBelow(x, metric.kind, top, bottom, metric.title + (log ? ", logarithmic" : "")));
-    parts.push(noiseBand(comparison, metric, x, top, bottom, left, right));
-    shown.forEach((cell, i) => parts.push(bar(comparison, cell, { x, y: top + i * step + step / 2, left, right, log, walls: walls(cell) })));
-  }
-  const height = shown.length ? bottom + 44 : 0;
   return [
-    shown.length ? svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "group",
-      "aria-label": `${metric.title}, ${comparison.step} of ${comparison.workload}` }, parts) : h("p", {}, "No system has this figure here."),
+    shown.length ? chartOf(barsSpec(comparison, metric, shown, log), 92 + 30 * shown.length) : h("p", {}, "No system has this figure here."),
     others.length ? h("ul.without", {}, others.map((cell) => h("li", {}, swatch(cell.system), h("strong", {}, titleOf(cell.system)), " ",
       cell.status === "ok" ? h("span.soft", {}, "no such figure") : [statusMark(cell), " ", h("span.soft", {}, reasonText(cell))]))) : "",
   ];
 }
 
-function noiseBand(comparison, metric, x, top, bottom, left, right) {
-  const base = comparison.cells.get(baseNow());
-  const { factor, cells } = fileOf(comparison).floor;
-  if (!["wall", "ratio"].includes(metric.id) || !base || !figure(base) || !cells) return "";
-  const middle = figure(base)[0];
-  const [from, to] = [middle / factor, middle * factor].map((value) => Math.min(right, Math.max(left, x(value))));
-  return svg("g", {}, svg("rect", { x: from, y: top, width: Math.max(1, to - from), height: bottom - top, class: "band" }),
-    svg("text", { x: Math.min(Math.max((from + to) / 2, left + 70), right - 40), y: top - 9, "text-anchor": "middle", class: "tick" }, `noise about ${titleOf(base.system)}`));
+function barsSpec(comparison, metric, shown, log) {
+  return {
+    label: `${metric.title}, ${comparison.step} of ${comparison.workload}`,
+    x: { kind: metric.kind, name: metric.title, log },
+    y: { kind: "count", name: "", names: shown.map((cell) => titleOf(cell.system)) },
+    bands: noiseBands(comparison, metric),
+    series: shown.map((cell, i) => seriesOf(cell.system, [barOf(comparison, cell, metric, i)], { bar: true })),
+  };
 }
 
-function bar(comparison, cell, place) {
-  const { x, y, left, right, log, walls } = place;
-  const kind = metricOf(state.metric).kind;
+function noiseBands(comparison, metric) {
+  const base = comparison.cells.get(baseNow());
+  const { factor, cells } = fileOf(comparison).floor;
+  if (!["wall", "ratio"].includes(metric.id) || !base || !figure(base) || !cells) return [];
+  const middle = figure(base)[0];
+  return [{ low: middle / factor, high: middle * factor, text: `noise about ${titleOf(base.system)}` }];
+}
+
+function barOf(comparison, cell, metric, i) {
   const found = figure(cell);
-  const tip = `${titleOf(cell.system)}: ${figureText(found, kind)}, ${plural(cell.n, "repeat")}${cell.status === "ok" ? "" : `, ${statusText(cell)}`}`;
-  const opacity = isAgain(cell.system) ? 0.28 : 0.55;
-  const name = titleOf(cell.system);
-  const room = Math.floor((left - 12) / 7.4);
-  return svg("g", { class: "bar-row" },
-    svg("text", { x: left - 12, y: y + 4, "text-anchor": "end", class: "label" }, name.length > room ? name.slice(0, room - 1) + "…" : name),
-    log ? svg("line", { x1: left, x2: x(found[0]), y1: y, y2: y, class: "grid" })
-      : svg("rect", { x: left, y: y - 9, width: Math.max(1, x(found[0]) - left), height: 18, style: `fill:${colour(cell.system)};opacity:${opacity}` }),
-    walls.map((value) => svg("circle", { cx: x(value), cy: y + 5.5, r: 2, class: "repeat" })),
-    found[1] === null ? "" : whisker(y, x(found[1]), x(found[2]), false),
-    mark(cell.system, x(found[0]), y, tip, comparison),
-    svg("text", { x: right + 10, y: y + 4, class: "value" }, show(found[0], kind)),
-    cell.status === "ok" && !cell.untrue ? "" : svg("text", { x: left + 6, y: y + 4, class: "warn" }, cell.untrue ? "not read back" : statusText(cell)));
+  const fault = cell.untrue ? "not read back" : cell.status === "ok" ? "" : statusText(cell);
+  const walls = metric.id === "wall" ? rowsOf(comparison, cell.system).filter((row) => row.status === "ok").map((row) => row.wall) : [];
+  return pointOf(cell.system, comparison, {
+    x: found[0], y: i, ...within(found, "left", "right"), dots: walls, label: show(found[0], metric.kind) + (fault ? ` (${fault})` : ""), strong: true,
+    tip: `${titleOf(cell.system)}: ${figureText(found, metric.kind)}, ${plural(cell.n, "repeat")}${fault ? `, ${fault}` : ""}`,
+  });
 }

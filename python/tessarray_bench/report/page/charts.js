@@ -32,12 +32,11 @@ function drawCharts() {
       axis ? pick("chart-axis", "Over", axesOf(comparison).map((one) => [one.id, one.name]), axis.id, (id) => ({ axis: id })) : "",
       pick("chart-scale", "Scale", [["linear", "linear, from zero"], ["log", "logarithmic"]], log, (id) => ({ scale: id }))));
   if (focused) $("chart-controls").querySelector(`[name="${focused}"]`)?.focus();
-  const width = Math.max(280, $("chart").clientWidth);
   $("chart").replaceChildren(
     h("figcaption", {}, h("strong", {}, `${comparison.step} of ${comparison.workload}`), h("span.soft", {}, ` ${workloadText(workloadOf(comparison))}`)),
-    ...[DRAW[kind](comparison, width)].flat(2).filter(Boolean), kind === "bars" ? "" : legend());
+    ...[DRAW[kind](comparison)].flat(2).filter(Boolean), kind === "bars" ? "" : systemsLegend());
 }
 
-function legend() {
+function systemsLegend() {
   return h("p.legend", {}, shownSystems().map((name) => h("span", {}, swatch(name), titleOf(name))));
 }

@@ -1,20 +1,16 @@
 // One cell in full: the figures, each repeat, what was stored, who verified it, and the command that does it again.
 
-function strip(values, found, kind) {
-  const width = 340;
-  const low = Math.min(...values, found ? found[1] : Infinity);
-  const high = Math.max(...values, found ? found[2] : -Infinity);
-  const pad = (high - low) * 0.06 || high * 0.02 || 1;
-  const x = (value) => 8 + ((value - low + pad) / (high - low + 2 * pad)) * (width - 16);
-  const unit = unitOf(kind, high);
-  return svg("svg", { viewBox: `0 0 ${width} 58`, role: "img", class: "strip",
-    "aria-label": `Wall time of each repeat: ${values.map((value) => inUnit(value, unit, kind)).join(", ")}` },
-    found ? svg("rect", { x: x(found[1]), y: 10, width: Math.max(1, x(found[2]) - x(found[1])), height: 22, class: "band" }) : "",
-    svg("line", { x1: 8, x2: width - 8, y1: 38, y2: 38, class: "axis" }),
-    found ? svg("line", { x1: x(found[0]), x2: x(found[0]), y1: 7, y2: 38, class: "median" }) : "",
-    values.map((value, i) => svg("circle", { cx: x(value), cy: 15 + (i % 3) * 6, r: 4.5, class: "dot", "data-repeat": String(i), "data-tip": `repeat ${i}: ${inUnit(value, unit, kind)}` })),
-    svg("text", { x: 8, y: 53, class: "tick" }, inUnit(low, unit, kind)),
-    svg("text", { x: width - 8, y: 53, class: "tick", "text-anchor": "end" }, inUnit(high, unit, kind)));
+// Every repeat's time, the interval of their median behind them.
+function strip(values, found) {
+  const low = Math.min(...values, found[1] ?? Infinity);
+  const high = Math.max(...values, found[2] ?? -Infinity);
+  const air = (high - low) * 0.06 || high * 0.02 || 1;
+  return chartOf({
+    label: `Wall time of each repeat: ${values.map((value) => show(value, "seconds")).join(", ")}`,
+    x: { kind: "seconds", name: "", low: Math.max(0, low - air), high: high + air }, y: { kind: "count", name: "", low: -1, high: 3, names: [""] },
+    bands: found[1] === null ? [] : [{ low: found[1], high: found[2] }], guides: [{ places: [[found[0], -1], [found[0], 3]] }],
+    series: [{ name: "repeats", colour: "var(--accent)", points: values.map((value, i) => ({ x: value, y: (i % 3) * 0.3 - 0.3, tip: `repeat ${i}: ${show(value, "seconds")}` })) }],
+  }, 84);
 }
 
 const fact = (name, value) => (value === "" || value === null || value === undefined ? ""
@@ -25,23 +21,6 @@ function withInterval(found, kind) {
   const unit = unitOf(kind, found[0]);
   const range = interval(found[1], found[2], unit);
   return [inUnit(found[0], unit, kind), range ? h("span.soft", {}, ` (${range})`) : ""];
-}
-
-function copyButton(text) {
-  return h("button", { type: "button", onclick: async (event) => {
-    const button = event.currentTarget;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch { // pages from disk may not have the clipboard
-      const field = h("textarea", { readonly: true }, text);
-      document.body.append(field);
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-    }
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  } }, "Copy");
 }
 
 function factsText(value) {
@@ -96,7 +75,7 @@ function detailOf(comparison, cell) {
   const metric = (id, name = metricOf(id).name) => fact(name, withInterval(figure(cell, id), metricOf(id).kind));
   return [
     cell.status === "ok" ? [] : h("p.reasoned", {}, statusMark(cell), ` ${reasonText(cell)}`),
-    cell.metrics.wall ? strip(good.map((row) => row.wall), cell.metrics.wall, "seconds") : [],
+    cell.metrics.wall ? strip(good.map((row) => row.wall), cell.metrics.wall) : [],
     h("dl.facts", {},
       metric("wall", "Median time"),
       fact("Interval", cell.metrics.wall && cell.metrics.wall[3] ? levelText(cell.metrics.wall) : ""),

@@ -69,7 +69,7 @@ function drawFilters() {
         onclick: () => toggleSystem(name),
       }, swatch(name), titleOf(name))),
       h("button.plain", { type: "button", "data-chip": "*", onclick: () => go({ systems: "" }) }, "all"),
-      h("button.plain", { type: "button", "data-chip": "!", onclick: () => go({ ...EMPTY, theme: state.theme }) },
+      h("button.plain", { type: "button", "data-chip": "!", onclick: () => go({ ...EMPTY }) },
         "reset all filters")));
   for (const control of $("filters").querySelectorAll("select, button")) {
     if (focused && (control.name === focused || control.dataset.chip === focused)) control.focus();

@@ -35,7 +35,7 @@ function axisNow(comparison) {
   return axes.find((axis) => axis.id === state.axis) || axes[0];
 }
 
-function drawLines(comparison, width) {
+function drawLines(comparison) {
   const axis = axisNow(comparison);
   if (!axis) {
     const suites = suitesOf().filter((suite) => COMPARISONS.some((one) => one.suite === suite && !isCheck(one) && axesOf(one).length));
@@ -50,8 +50,8 @@ function drawLines(comparison, width) {
   const drawn = series.map((one) => ({ ...one, points: one.points.filter((point) => point.found) })).filter((one) => one.points.length);
   if (!drawn.length) return h("p", {}, "No system has this figure here.");
   const lost = series.flatMap((one) => one.points.filter((point) => point.cell.status !== "ok").map((point) => ({ name: one.name, ...point })));
-  const charts = [panel(drawn, { width, axis, kind: metric.kind, name: metric.title, log: state.scale !== "linear" })];
-  if (axis.id === "workers") charts.push(h("h4", {}, "Efficiency"), panel(efficiency(drawn), { width, axis, kind: "ratio", name: "Speed-up over the fewest workers, per worker: 1× is perfect", log: false, at: 1 }));
+  const charts = [panel(drawn, { axis, kind: metric.kind, name: metric.title, log: state.scale !== "linear" })];
+  if (axis.id === "workers") charts.push(h("h4", {}, "Efficiency"), panel(efficiency(drawn), { axis, kind: "ratio", name: "Speed-up over the fewest workers, per worker: 1× is perfect", log: false, at: 1 }));
   return [...charts, lost.length ? h("ul.without", {}, lost.map(({ name, at, cell }) => h("li", {}, swatch(name), h("strong", {}, titleOf(name)),
     ` at ${at}: `, statusMark(cell), " ", h("span.soft", {}, reasonText(cell))))) : ""];
 }
@@ -66,27 +66,18 @@ function efficiency(drawn) {
   });
 }
 
-function panel(drawn, { width, axis, kind, name, log, at }) {
-  const height = Math.max(320, Math.min(470, width * 0.46));
-  const narrow = width < 560;
-  const [left, right, top, bottom] = [66, width - (narrow ? 16 : 150), 28, height - 48];
+function panel(drawn, { axis, kind, name, log, at }) {
   const places = unique(drawn.flatMap((one) => one.points.map((point) => point.at)));
   if (!axis.ordinal) places.sort((a, b) => a - b);
-  const inset = (right - left) * 0.05;
-  const spot = axis.ordinal || places.length < 2 ? (value) => left + inset + (places.indexOf(value) / Math.max(1, places.length - 1)) * (right - left - 2 * inset)
-    : axis.log && places[0] > 0 ? logarithmic(places[0], places[places.length - 1], left + inset, right - inset)
-      : linear(places[0], places[places.length - 1], left + inset, right - inset);
-  const x = (value) => spot(value);
-  [x.ticks, x.from, x.to, x.names] = [places, left, right, Object.fromEntries(places.map((value) => [value, String(value)]))];
-  const values = drawn.flatMap((one) => one.points.flatMap((point) => point.found.slice(0, 3))).filter((value) => value !== null);
-  const y = scaleOf(at ? [...values, at] : values, log, bottom, top);
-  const ends = drawn.map((one) => ({ name: one.name, y: y(one.points[one.points.length - 1].found[0]) }));
-  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "group", "aria-label": `${name} over ${axis.name}` },
-    axisBelow(x, "", top, bottom, axis.name), axisLeft(y, kind, left, right, name + (log ? ", logarithmic" : "")),
-    at ? svg("line", { x1: left, x2: right, y1: y(at), y2: y(at), class: "front" }) : "",
-    drawn.map((one) => svg("g", {},
-      svg("path", { class: "series", style: `stroke:${colour(one.name)}`, d: one.points.map((point, i) => `${i ? "L" : "M"}${x(point.at)} ${y(point.found[0])}`).join("") }),
-      one.points.map((point) => [point.found[1] === null ? "" : whisker(x(point.at), y(point.found[1]), y(point.found[2])),
-        mark(one.name, x(point.at), y(point.found[0]), `${titleOf(one.name)} at ${point.at}: ${figureText(point.found, kind)}`, point.comparison)]))),
-    narrow ? "" : spread(ends, 15, top + 4, bottom).map((end) => svg("text", { x: right + 8, y: end.at + 4, class: "label", style: `fill:${colour(end.name)}` }, titleOf(end.name))));
+  const spot = (value) => (axis.ordinal ? places.indexOf(value) : value);
+  const ends = [places[0], places[places.length - 1]];
+  return chartOf({
+    label: `${name} over ${axis.name}`,
+    x: axis.ordinal ? { kind: "count", name: axis.name, names: places.map(String) } : { kind: "count", name: axis.name, log: Boolean(axis.log) && places[0] > 0 },
+    y: { kind, name, log },
+    guides: at && !axis.ordinal ? [{ places: ends.map((end) => [end, at]) }] : [],
+    series: drawn.map((one) => seriesOf(one.name, one.points.map((point, i) => pointOf(one.name, point.comparison, {
+      x: spot(point.at), y: point.found[0], ...within(point.found, "low", "high"), label: i === one.points.length - 1 ? titleOf(one.name) : "",
+      tip: `${titleOf(one.name)} at ${point.at}: ${figureText(point.found, kind)}` })), { line: true })),
+  }, 420);
 }

@@ -4,7 +4,7 @@ const BYTES = ["memory", "memory_total", "disk"];
 
 function said(name, value) {
   if (value === null || value === undefined) return "–";
-  if (BYTES.includes(name) && typeof value === "number") return `${digits(value / 2 ** 30)} GiB`;
+  if (BYTES.includes(name) && typeof value === "number") return show(value, "bytes");
   if (typeof value === "number") return String(Number.isInteger(value) ? value : Number(value.toPrecision(5)));
   if (Array.isArray(value)) return value.map((one) => said("", one)).join(", ");
   return typeof value === "object" ? Object.entries(value).map(([key, one]) => `${key} ${said(key, one)}`).join(", ") : String(value);

@@ -13,15 +13,14 @@ function drawHead() {
 // Each part is drawn again only when something that it shows has changed.
 const PARTS = [
   [["file", "base"], drawSummary],
-  [Object.keys(EMPTY).filter((key) => !["theme", "chart", "scale", "across", "axis", "at", "cell"].includes(key)), () => { drawFilters(); drawTable(); }],
+  [Object.keys(EMPTY).filter((key) => !["chart", "scale", "across", "axis", "at", "cell"].includes(key)), () => { drawFilters(); drawTable(); }],
   [["at", "cell"], markChosen],
   [["at", "cell", "base", "file"], drawDetail],
-  [Object.keys(EMPTY).filter((key) => !["theme", "cell", "rows"].includes(key)), drawCharts],
+  [Object.keys(EMPTY).filter((key) => !["cell", "rows"].includes(key)), drawCharts],
 ];
 let drawn = {};
 
 function render() {
-  applyTheme();
   for (const [keys, draw] of PARTS) if (keys.some((key) => drawn[key] !== state[key])) draw();
   drawn = { ...state };
 }
@@ -41,39 +40,24 @@ document.addEventListener("click", (event) => {
   if (after) setTimeout(() => jump(after.dataset.after));
   const cell = event.target.closest("button.cell");
   if (cell) openCell(cell, false);
-  const shape = event.target.closest("g.mark");
-  if (shape) openMark(shape);
 });
 
-function openMark(shape) {
-  const comparison = BY_KEY.get(shape.dataset.key);
+// A point of a chart leads to its cell.
+function openPoint({ key, system }) {
+  if (!key) return;
+  const comparison = BY_KEY.get(key);
   const seen = chosen().includes(comparison) ? {} : { suite: comparison.suite, workload: "", layout: "", codec: "", kind: "" };
-  go({ ...seen, at: shape.dataset.key, cell: plainName(shape.dataset.system) });
+  go({ ...seen, at: key, cell: plainName(system) });
   $("detail").scrollIntoView({ block: "nearest" });
   $("detail").focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") {
-    $("tip").hidden = true;
-    if (state.cell) closeDetail();
-  }
-  const shape = event.target.closest && event.target.closest("g.mark");
-  if (shape && event.key === "Enter") openMark(shape);
+  if (event.key === "Escape" && state.cell) closeDetail();
   moveInTable(event);
 });
-for (const name of ["mouseover", "focusin"]) document.addEventListener(name, showTip);
-document.addEventListener("scroll", () => { $("tip").hidden = true; }, true);
 $("filters").addEventListener("submit", (event) => event.preventDefault());
-$("theme").addEventListener("click", nextTheme);
 for (const name of ["popstate", "hashchange"]) addEventListener(name, () => { readState(); render(); });
-
-let width = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth === width) return;
-  width = innerWidth;
-  drawCharts();
-});
 
 readState();
 drawHead();

@@ -19,34 +19,26 @@ function onFront(points) {
     && (b.time[0] < a.time[0] || b.cost[0] < a.cost[0]))).sort((a, b) => a.cost[0] - b.cost[0]);
 }
 
-function drawPareto(comparison, width) {
+function drawPareto(comparison) {
   const points = paretoPoints(comparison);
   if (!points.length) return h("p", {}, "No system has both figures here.");
   const log = state.scale !== "linear";
-  const height = Math.max(320, Math.min(500, width * 0.5));
-  const [left, right, top, bottom] = [66, width - 20, 26, height - 48];
-  const x = scaleOf(points.map((point) => point.cost[0]), log, left, right);
-  const y = scaleOf(points.flatMap((point) => point.time.slice(0, 3)).filter((value) => value !== null), log, bottom, top);
-  [x.from, x.to] = [left, right];
   const codecs = unique(points.map((point) => workloadText(workloadOf(point.comparison)))).length > 1;
   const nameOf = (point) => titleOf(point.cell.system) + (codecs ? `, ${differingText(point, points)}` : "");
   const front = onFront(points);
-  const line = front.map((point, i) => (i ? `H${x(point.cost[0])}V${y(point.time[0])}` : `M${x(point.cost[0])} ${top}V${y(point.time[0])}`)).join("") + `H${right}`;
   const across = ACROSS.find(([id]) => id === state.across)[1];
-  const labels = spread(front.map((point) => ({ point, y: y(point.time[0]) - 9 })), 15, top + 4, bottom - 4);
+  const steps = front.flatMap(({ cost, time }, i) => (i ? [[cost[0], front[i - 1].time[0]], [cost[0], time[0]]] : [[cost[0], time[0]]]));
+  const drawnOf = (point) => pointOf(point.cell.system, point.comparison, {
+    x: point.cost[0], y: point.time[0], ...within(point.time, "low", "high"), label: front.includes(point) ? nameOf(point) : "",
+    tip: `${nameOf(point)}: ${figureText(point.time, "seconds")}, ${show(point.cost[0], "bytes")}` });
+  const seriesFor = (some, faint) => unique(some.map((point) => point.cell.system))
+    .map((name) => seriesOf(name, some.filter((point) => point.cell.system === name).map(drawnOf), { faint }));
   return [
-    svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "group",
-      "aria-label": `Time against ${across}, ${comparison.step}` },
-      axisBelow(x, "bytes", top, bottom, across + (log ? ", logarithmic" : "")), axisLeft(y, "seconds", left, right, "time" + (log ? ", logarithmic" : "")),
-      svg("path", { d: line, class: "front" }),
-      points.map((point) => svg("g", { class: front.includes(point) ? "" : "behind" },
-        point.time[1] === null ? "" : whisker(x(point.cost[0]), y(point.time[1]), y(point.time[2])),
-        mark(point.cell.system, x(point.cost[0]), y(point.time[0]),
-          `${nameOf(point)}: ${figureText(point.time, "seconds")}, ${show(point.cost[0], "bytes")}`, point.comparison))),
-      width < 560 ? "" : labels.map(({ point, at }) => {
-        const end = x(point.cost[0]) > right - 220;
-        return svg("text", { x: x(point.cost[0]) + (end ? -12 : 12), y: at, "text-anchor": end ? "end" : "start", class: "label halo" }, nameOf(point));
-      })),
+    chartOf({
+      label: `Time against ${across}, ${comparison.step}`,
+      x: { kind: "bytes", name: across, log }, y: { kind: "seconds", name: "time", log }, guides: [{ places: steps }],
+      series: [...seriesFor(points.filter((point) => !front.includes(point)), true), ...seriesFor(front, false)],
+    }, 460),
     h("p.soft", {}, "Lower and further left is better. On the front, which nothing beats in both: ",
       listed(front.map((point) => `${nameOf(point)} (${show(point.time[0], "seconds")}, ${show(point.cost[0], "bytes")})`)), "."),
   ];

@@ -3,7 +3,7 @@
 const EMPTY = {
   file: "0", suite: "", workload: "", systems: "", layout: "", codec: "", kind: "",
   metric: "wall", base: "", at: "", cell: "", chart: "bars", scale: "linear", across: "stored", axis: "",
-  rows: "", theme: "",
+  rows: "",
 };
 let state = { ...EMPTY };
 
@@ -31,27 +31,4 @@ function go(changes, quiet = false) {
   }
   readState();
   render();
-}
-
-// Dark or light: the address, then what was chosen in this browser before, then the system's own setting.
-const THEMES = ["", "light", "dark"];
-const THEME_NAMES = { "": "as the system", light: "light", dark: "dark" };
-
-function storedTheme() {
-  try { return localStorage.getItem("theme") || ""; } catch { return ""; }
-}
-
-function applyTheme() {
-  const theme = THEMES.includes(state.theme) && state.theme ? state.theme : storedTheme();
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-  $("theme").textContent = { "": "◐ Auto", light: "○ Light", dark: "● Dark" }[theme];
-  $("theme").setAttribute("aria-label", `Colours: ${THEME_NAMES[theme]}. Change`);
-}
-
-function nextTheme() {
-  const now = document.documentElement.dataset.theme || "";
-  const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
-  try { localStorage.setItem("theme", next); } catch { /* a page from disk may have no storage */ }
-  go({ theme: next }, true);
 }
