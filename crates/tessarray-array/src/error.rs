@@ -1,6 +1,6 @@
 //! What can go wrong with arrays and groups.
 
-use tessarray_buffer::ViewError;
+use tessarray_buffer::{TilesError, ViewError};
 use tessarray_codec::CodecError;
 use tessarray_grid::GridError;
 use tessarray_meta::MetaError;
@@ -32,6 +32,9 @@ pub enum ArrayError {
     ItemSize { expected: usize, found: usize },
     #[error(transparent)]
     View(#[from] ViewError),
+    /// An output cannot be shared between workers.
+    #[error(transparent)]
+    Output(#[from] TilesError),
     /// A value of the call makes no sense for this array.
     #[error("{what}: expected {expected}, found {found}")]
     Argument { what: String, expected: String, found: String },

@@ -2,6 +2,7 @@
 //!
 //! Planners are pure: from metadata and a selection they say which byte ranges of which keys are needed, and into
 //! which part of the output each decodes. One executor runs every plan.
+#![forbid(unsafe_code)]
 
 mod appender;
 mod array;

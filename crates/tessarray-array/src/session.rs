@@ -9,8 +9,9 @@ use crate::options::Options;
 use crate::verified::VerifiedChunks;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tessarray_buffer::PerProcess;
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
 use tessarray_meta::Limits;
 
@@ -33,64 +34,20 @@ struct Shared {
     threads: usize,
     limits: Limits,
     registry: RwLock<Arc<Registry>>,
-    process: PerProcess,
+    process: PerProcess<Process>,
     ids: AtomicU64,
 }
 
-/// What must not be shared with a forked child.
+/// What must not be shared with a forked child, which makes its own.
 pub(crate) struct Process {
-    id: u32,
     pool: std::sync::OnceLock<std::result::Result<ThreadPool, String>>,
     pub(crate) indexes: IndexCache,
     pub(crate) verified: VerifiedChunks,
 }
 
-/// One [`Process`] for each process that uses the session; a parent's is leaked in the child, never locked.
-struct PerProcess(AtomicPtr<Process>);
-
-impl PerProcess {
-    fn new() -> Self {
-        Self(AtomicPtr::new(Box::into_raw(Box::new(Process::new()))))
-    }
-
-    fn get(&self) -> &Process {
-        let seen = self.0.load(Ordering::Acquire);
-        // SAFETY: the pointer came from Box::into_raw and is freed only when the session is dropped.
-        let process = unsafe { &*seen };
-        if process.id == std::process::id() {
-            return process;
-        }
-        let own = Box::into_raw(Box::new(Process::new()));
-        match self.0.compare_exchange(seen, own, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: as above; the parent's value is leaked on purpose.
-            Ok(_) => unsafe { &*own },
-            Err(other) => {
-                // SAFETY: `own` was never published; `other` was by another thread of this process.
-                unsafe {
-                    drop(Box::from_raw(own));
-                    &*other
-                }
-            }
-        }
-    }
-}
-
-impl Drop for PerProcess {
-    fn drop(&mut self) {
-        let pointer = *self.0.get_mut();
-        // SAFETY: nobody else holds the session any more. A parent's value is leaked, as its threads do not exist.
-        unsafe {
-            if (*pointer).id == std::process::id() {
-                drop(Box::from_raw(pointer));
-            }
-        }
-    }
-}
-
 impl Process {
     fn new() -> Self {
         Self {
-            id: std::process::id(),
             pool: std::sync::OnceLock::new(),
             indexes: IndexCache::default(),
             verified: VerifiedChunks::default(),
@@ -277,7 +234,7 @@ impl SessionBuilder {
                 threads,
                 limits: self.limits.unwrap_or_default(),
                 registry: RwLock::new(Arc::new(self.registry.unwrap_or_default())),
-                process: PerProcess::new(),
+                process: PerProcess::new(Process::new),
                 ids: AtomicU64::new(0),
             }),
             gate: None,

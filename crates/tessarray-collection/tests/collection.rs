@@ -5,7 +5,9 @@ use serde_json::Map;
 use std::sync::Arc;
 use tessarray_array::{Array, ArraySpec, Session};
 use tessarray_buffer::{Arena, DataType, InputView, OutputView};
-use tessarray_collection::{Collection, CollectionError, NewVariable, Number, Statistics, add, describe};
+use tessarray_collection::{
+    Collection, CollectionError, NewVariable, Number, ReadPart, Statistics, add, describe,
+};
 use tessarray_grid::Selection;
 use tessarray_pack::{Pack, PackError, PackOptions, STATISTICS, Transaction};
 use tessarray_store::{MemoryStore, Prefix, Store};
@@ -71,14 +73,18 @@ fn read(collection: &Collection, variable: &str, names: Option<&[String]>) -> Ve
     let found = collection.find(variable, names).unwrap();
     let lengths: Vec<u64> = found.members.iter().map(|member| found.shapes[member.shape][0]).collect();
     let selections: Vec<Selection> = lengths.iter().map(|n| Selection::all(&[*n])).collect();
-    let mut held: Vec<Vec<u8>> = lengths.iter().map(|n| vec![0xff; *n as usize * 4]).collect();
-    let views: Vec<OutputView<'_>> =
-        held.iter_mut().zip(&lengths).map(|(bytes, n)| OutputView::new(bytes, &[*n], 4).unwrap()).collect();
-    let part = |place: usize| (place, &selections[place], views[place].clone());
-    collection.read_each(&found, lengths.len(), &part, &Arena::new()).unwrap();
-    let values =
-        |bytes: &Vec<u8>| bytes.as_chunks::<4>().0.iter().map(|one| f32::from_ne_bytes(*one)).collect();
-    held.iter().map(values).collect()
+    let total = lengths.iter().sum::<u64>();
+    let mut held = vec![0xff; total as usize * 4];
+    let view = OutputView::new(&mut held, &[total], 4).unwrap();
+    let part = |place: usize| ReadPart {
+        member: place,
+        selection: &selections[place],
+        strides: &[4],
+        elements: lengths[place],
+    };
+    collection.read_each(&found, lengths.len(), &part, view, &Arena::new()).unwrap();
+    let mut values = held.as_chunks::<4>().0.iter().map(|one| f32::from_ne_bytes(*one));
+    lengths.iter().map(|&n| values.by_ref().take(n as usize).collect()).collect()
 }
 
 fn known(pack: &Pack, path: &str) -> Option<Statistics> {

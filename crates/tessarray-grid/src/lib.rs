@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O or allocates in proportion to anything but the selection, the number of chunks it touches
 //! along each axis, and the runs of chunks of unequal length that it touches. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
+#![forbid(unsafe_code)]
 
 mod axis;
 mod axis_groups;
@@ -13,7 +14,7 @@ mod segments;
 mod selection;
 mod strided;
 
-pub use axis::{AxisPart, AxisPlan, Run};
+pub use axis::{AxisPart, AxisPlan, OutputCut, Run};
 pub use axis_groups::AxisGroups;
 pub use edges::{EdgeRun, EdgeRuns, Edges};
 pub use error::GridError;

@@ -7,7 +7,7 @@
 
 use crate::array::PyArrayCore;
 use crate::errors::{OrRaise, bad_selection, invalid, of_read};
-use crate::memory::Block;
+use crate::memory;
 use crate::recording;
 use crate::selection::{self, Layout, Request};
 use crate::variable;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, ArrayError, AxisSelection, DataType, Edges, Selection};
+use tessarray::{Arena, Array, ArrayError, AxisSelection, Block, DataType, Edges, Selection};
 
 /// A contiguous box, cut at chunk boundaries.
 struct Boxes {
@@ -110,9 +110,11 @@ impl Shared {
 
     fn read(&self, index: u64) -> Result<Read, ArrayError> {
         let (start, shape) = self.boxes.region(index);
-        let mut block = Block::new(&shape, self.item)?;
+        let bytes = shape.iter().fold(self.item as u64, |product, &n| product.saturating_mul(n));
+        let none = ArrayError::Memory { what: "chunk", bytes };
+        let mut block = Block::zeroed(&shape, self.item).ok_or(none)?;
         let arena = Arena::new();
-        self.array.read_into(&Selection::region(&start, &shape), &block.view(), &arena)?;
+        self.array.read_into(&Selection::region(&start, &shape), &mut block.view(), &arena)?;
         Ok(Read { start, shape, block, arena })
     }
 
@@ -253,7 +255,7 @@ impl PyChunkStream {
         if self.data_type.is_variable() {
             return variable::to_python(descr, &self.data_type, read.block.bytes(), &read.arena, &read.shape);
         }
-        read.block.into_array(descr, &read.shape)
+        memory::array_of(read.block, descr)
     }
 }
 

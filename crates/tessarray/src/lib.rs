@@ -14,6 +14,7 @@
 //! assert_eq!(box_, [4, 5, 6]);
 //! # Ok::<(), tessarray::ArrayError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 pub use tessarray_array::{
     Appender, Array, ArrayError, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, Finding, FindingKind,
@@ -21,8 +22,8 @@ pub use tessarray_array::{
     codec_from_text, recording, repair_store,
 };
 pub use tessarray_buffer::{
-    Arena, DataType, Dims, Field, InputView, OutputView, SmallType, Strides, TimeUnit, VarItem, ViewError,
-    c_strides,
+    Arena, Block, DataType, Dims, Field, InputView, OutputView, SmallType, Strides, TimeUnit, VarItem,
+    ViewError, c_strides, is_distinct,
 };
 pub use tessarray_codec::{
     AnyCodec, ArrayCodec, BlockCodec, BytesCodec, Chain, ChecksumCodec, ChunkSpec, CodecError, EncodedSize,

@@ -120,7 +120,7 @@ impl Array {
     /// # Errors
     /// Selections and buffers that do not fit; stored bytes that are damaged (the contents of `out` are then
     /// unspecified); a store that fails. A chunk that cannot be read is never taken for a missing one.
-    pub fn read_into(&self, selection: &Selection, out: &OutputView<'_>, arena: &Arena) -> Result<()> {
+    pub fn read_into(&self, selection: &Selection, out: &mut OutputView<'_>, arena: &Arena) -> Result<()> {
         let state = self.state();
         self.fits(&state, selection, out.shape(), out.item())?;
         execute::read(&self.target(&state), selection, out, arena)
@@ -131,13 +131,13 @@ impl Array {
     /// together, so that it costs little more than their bytes; otherwise as [`read_into`](Self::read_into).
     pub fn read_each(
         store: &Arc<dyn Store>,
-        parts: &[(&Self, &str, &Selection, OutputView<'_>)],
+        parts: Vec<(&Self, &str, &Selection, OutputView<'_>)>,
         arena: &Arena,
     ) -> Result<()> {
         // To count one more user of a state, once an array, would be the dearest part of small reads by several threads.
         let mut known: Vec<(&Self, State)> = Vec::new();
         let mut numbers = Vec::with_capacity(parts.len());
-        for (array, ..) in parts {
+        for (array, ..) in &parts {
             let same = known.iter().rposition(|(other, _)| Arc::ptr_eq(&other.inner, &array.inner));
             numbers.push(same.unwrap_or_else(|| {
                 known.push((array, array.state()));
@@ -147,20 +147,20 @@ impl Array {
         let prefixes =
             parts.iter().map(|(_, path, ..)| Ok(Prefix::from_path(path)?)).collect::<Result<Vec<_>>>()?;
         let mut small = Vec::with_capacity(parts.len());
-        for (i, (array, path, selection, out)) in parts.iter().enumerate() {
+        for (i, (array, path, selection, mut out)) in parts.into_iter().enumerate() {
             let (_, state) = &known[numbers[i]];
             let elements = selection.shape().iter().product::<u64>();
             let decoded = (state.layout.leaf_bytes() as u64).max(elements.saturating_mul(out.item() as u64));
             if state.layout.levels.is_empty() && decoded <= TOGETHER {
                 array.fits(state, selection, out.shape(), out.item())?;
                 let target = Target { store, prefix: &prefixes[i], ..array.target(state) };
-                small.push((target, *selection, out));
+                small.push((target, selection, out));
             } else {
                 let own = array.like(Arc::clone(store), path, &state.metadata.shape, Map::new())?;
-                own.read_into(selection, out, arena)?;
+                own.read_into(selection, &mut out, arena)?;
             }
         }
-        execute::read_many(&small, arena)
+        execute::read_many(small, arena)
     }
 
     /// Writes a selection from `input`, whose shape is [`Selection::shape`]; strides may be zero to repeat elements.
@@ -229,8 +229,8 @@ impl Array {
         let len = usize::try_from(bytes).map_err(|_| too_large())?;
         out.try_reserve_exact(len).map_err(|_| too_large())?;
         out.resize(len, 0);
-        let view = OutputView::new(&mut out, &shape, state.layout.item)?;
-        execute::read(&self.target(&state), selection, &view, &Arena::new())?;
+        let mut view = OutputView::new(&mut out, &shape, state.layout.item)?;
+        execute::read(&self.target(&state), selection, &mut view, &Arena::new())?;
         Ok(out)
     }
 

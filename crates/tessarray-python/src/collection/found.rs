@@ -2,7 +2,7 @@
 
 use crate::dtype;
 use crate::errors::{OrRaise, bad_selection, invalid};
-use crate::memory;
+use crate::memory::Output;
 use crate::recording;
 use crate::selection::{self, Request};
 use crate::variable;
@@ -12,9 +12,9 @@ use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::collection::{Collection, CollectionError, Found, Kind};
+use tessarray::collection::{Collection, CollectionError, Found, Kind, ReadPart};
 use tessarray::recording::{Access, Op};
-use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
+use tessarray::{Arena, Array, DataType, OutputView, Strides, VarItem, c_strides};
 
 /// The arrays of one variable.
 #[pyclass(name = "FoundCore", module = "tessarray._native", frozen)]
@@ -88,8 +88,6 @@ struct Plan {
     requests: Vec<Request>,
     /// Elements of each request.
     sizes: Vec<u64>,
-    /// Where each array's elements begin.
-    starts: Vec<u64>,
     total: u64,
 }
 
@@ -187,30 +185,31 @@ impl PyFound {
             }
             return Ok((texts, shapes, which));
         }
-        let flat = match out {
+        let mut flat = match out {
             Some(out) => {
-                memory::check_out(&out, &descr, &[plan.total])?;
+                #[expect(unsafe_code, reason = "the caller's array is written to in place, as asked for")]
+                // SAFETY: this call has no other view of it, and gives none to anybody.
+                let checked = unsafe { Output::of(&out, &descr, &[plan.total])? };
                 if !out.is_c_contiguous() {
                     return Err(invalid(py, "out: expected elements that lie one after the other"));
                 }
-                out
+                checked
             }
-            None => memory::empty(py, &descr, &[plan.total])?,
+            None => Output::new(py, &descr, &[plan.total])?,
         };
-        let whole = memory::whole_output(&flat);
-        py.detach(|| self.run(&plan, &whole, &Arena::new())).or_raise(py)?;
+        let whole = flat.whole();
+        py.detach(|| self.run(&plan, whole, &Arena::new())).or_raise(py)?;
         if let Some(began) = began {
             self.note(py, &plan, began.elapsed());
         }
-        Ok((flat, shapes, which))
+        Ok((flat.into_array(), shapes, which))
     }
 }
 
 impl PyFound {
     fn plan(&self, keys: &[Bound<'_, PyAny>], each: bool, members: &[usize]) -> PyResult<Plan> {
         let mut known: HashMap<(usize, usize), usize> = HashMap::new();
-        let mut plan =
-            Plan { reads: Vec::new(), requests: Vec::new(), sizes: Vec::new(), starts: Vec::new(), total: 0 };
+        let mut plan = Plan { reads: Vec::new(), requests: Vec::new(), sizes: Vec::new(), total: 0 };
         for (place, &number) in members.iter().enumerate() {
             let shape = self.found.members[number].shape;
             let key = if each { place } else { 0 };
@@ -225,7 +224,6 @@ impl PyFound {
                 }
             };
             plan.reads.push((number, request));
-            plan.starts.push(plan.total);
             plan.total += plan.sizes[request];
         }
         Ok(plan)
@@ -259,16 +257,17 @@ impl PyFound {
         }
     }
 
-    fn run(&self, plan: &Plan, out: &OutputView<'_>, arena: &Arena) -> Result<(), CollectionError> {
+    fn run(&self, plan: &Plan, out: OutputView<'_>, arena: &Arena) -> Result<(), CollectionError> {
         let item = out.item();
+        let strides = |request: &Request| request.engine_strides(&c_strides(&request.shape, item));
+        let strides: Vec<Strides> =
+            plan.requests.iter().map(|request| strides(request).unwrap_or_default()).collect();
         let part = |place: usize| {
             let (member, number) = plan.reads[place];
-            let request = &plan.requests[number];
-            let strides = request.engine_strides(&c_strides(&request.shape, item)).unwrap_or_default();
-            let view = memory::part(out, plan.starts[place], &request.selection.shape(), &strides);
-            (member, &request.selection, view)
+            let (selection, strides) = (&plan.requests[number].selection, &strides[number]);
+            ReadPart { member, selection, strides, elements: plan.sizes[number] }
         };
-        self.collection.read_each(&self.found, plan.reads.len(), &part, arena)
+        self.collection.read_each(&self.found, plan.reads.len(), &part, out, arena)
     }
 
     fn read_texts<'py>(
@@ -283,7 +282,7 @@ impl PyFound {
         py.detach(|| {
             let view = OutputView::new(&mut items, &[plan.total], VarItem::SIZE)
                 .map_err(tessarray::ArrayError::from)?;
-            self.run(plan, &view, &arena)
+            self.run(plan, view, &arena)
         })
         .or_raise(py)?;
         variable::to_python(descr, data_type, &items, &arena, &[plan.total])
