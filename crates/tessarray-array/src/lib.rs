@@ -19,6 +19,7 @@ mod plan;
 pub mod recording;
 mod session;
 mod spec;
+mod stream;
 mod target;
 mod verified;
 
@@ -29,3 +30,4 @@ pub use group::{Group, Member, check_store, repair_store};
 pub use options::Options;
 pub use session::{Session, SessionBuilder, THREADS_VARIABLE};
 pub use spec::{ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, ShardChoice, codec_from_text};
+pub use stream::{ChunkStream, StreamOptions, Streamed, StreamedChunk};

@@ -16,6 +16,7 @@ mod find;
 mod index;
 mod kinds;
 mod letters;
+mod plan;
 mod statistics;
 
 pub use add::{NewVariable, add, describe};
@@ -24,4 +25,5 @@ pub use error::{CollectionError, Result};
 pub use find::{Found, Member, ReadPart};
 pub use index::{Index, Variable};
 pub use kinds::Kind;
+pub use plan::{ReadPlan, Selected};
 pub use statistics::{Number, Statistics};

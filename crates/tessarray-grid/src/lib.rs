@@ -12,6 +12,7 @@ mod odometer;
 mod points;
 mod segments;
 mod selection;
+mod slice;
 mod strided;
 
 pub use axis::{AxisPart, AxisPlan, OutputCut, Run};
@@ -21,6 +22,7 @@ pub use error::GridError;
 pub use odometer::{Odometer, ravel, unravel};
 pub use points::{PointGroup, PointPlan};
 pub use selection::{AxisSelection, Selection};
+pub use slice::AxisSlice;
 
 /// A shape or coordinates; up to four dimensions without a heap allocation.
 pub type Dims = smallvec::SmallVec<[u64; 4]>;
