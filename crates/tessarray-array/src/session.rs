@@ -110,6 +110,9 @@ impl Session {
 
     /// Runs a job on the worker threads, where rayon's parallel iterators use all of them; on the caller's own
     /// thread where the session has only one, or the caller is a worker already.
+    ///
+    /// # Errors
+    /// [`ArrayError::Threads`] if the worker threads cannot be started.
     pub fn run<R: Send>(&self, job: impl FnOnce() -> R + Send) -> Result<R> {
         let pool = self.pool()?;
         // A worker of some other rayon pool would run that pool's jobs while it waits, and one of them may want a lock
@@ -136,6 +139,9 @@ impl Session {
 
     /// Runs jobs `0..count`, each once, on the caller's thread and on workers, which never makes the caller wait for a
     /// worker that is busy. The first error ends it: jobs under way are done, no others are begun.
+    ///
+    /// # Errors
+    /// The first error of a job; [`ArrayError::Threads`] if the worker threads cannot be started.
     pub fn share(&self, count: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
         if count < 2 || self.threads() == 1 {
             return (0..count).try_for_each(job);
@@ -156,6 +162,9 @@ impl Session {
     }
 
     /// The same for jobs with results, which are given in the order of their numbers.
+    ///
+    /// # Errors
+    /// Those of [`share`](Self::share).
     pub fn collect<T: Send>(&self, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
         let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
         self.share(count as u64, |number| {

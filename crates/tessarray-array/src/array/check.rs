@@ -78,6 +78,9 @@ impl Array {
     ///
     /// Writers may be at work: when something is found, the metadata are read again, and what has become part of the
     /// array meanwhile, or was only looked at as a part of the array that has been replaced, is no finding.
+    ///
+    /// # Errors
+    /// A store that fails. What is wrong with the objects is in the findings.
     pub fn check(&self, deep: bool) -> Result<Vec<Finding>> {
         let mut looked = self.clone();
         for _ in 0..ATTEMPTS {

@@ -129,6 +129,9 @@ impl Array {
     /// Reads selections of many arrays of a store, each into an output of its own. An array is given by its path and by one
     /// that it is [`like`](Self::like), in shape, too. What is small is read on the caller's thread, the chunks of all
     /// together, so that it costs little more than their bytes; otherwise as [`read_into`](Self::read_into).
+    ///
+    /// # Errors
+    /// Those of [`read_into`](Self::read_into), of the first part that fails; what the others put into their outputs stays.
     pub fn read_each(
         store: &Arc<dyn Store>,
         parts: Vec<(&Self, &str, &Selection, OutputView<'_>)>,
@@ -181,6 +184,9 @@ impl Array {
 
     /// The same, for who made the array and knows that nobody else has it yet, as in a transaction: objects that reach
     /// behind the end are put without a look at what is stored.
+    ///
+    /// # Errors
+    /// Those of [`write_from`](Self::write_from).
     pub fn write_alone(&self, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
         self.write_up_to(selection, input, arena, End::Held)
     }
@@ -215,6 +221,9 @@ impl Array {
     }
 
     /// Reads a selection as C-ordered bytes. For types of fixed size.
+    ///
+    /// # Errors
+    /// Those of [`read_into`](Self::read_into); a selection of more bytes than there is memory for; types of variable length.
     pub fn read_bytes(&self, selection: &Selection) -> Result<Vec<u8>> {
         let state = self.state();
         let shape = selection.shape();
@@ -235,6 +244,9 @@ impl Array {
     }
 
     /// Writes a selection from C-ordered bytes. For types of fixed size.
+    ///
+    /// # Errors
+    /// Those of [`write_from`](Self::write_from); data of another length than the selection has.
     pub fn write_bytes(&self, selection: &Selection, data: &[u8]) -> Result<()> {
         let item = self.state().layout.item;
         let view = InputView::new(data, &selection.shape(), item)?;
@@ -242,6 +254,9 @@ impl Array {
     }
 
     /// Replaces the user's attributes.
+    ///
+    /// # Errors
+    /// A store that fails; a metadata document that keeps changing, or that is gone.
     pub fn set_attributes(&self, attributes: Map<String, Value>) -> Result<()> {
         self.change(|metadata| {
             metadata.attributes = attributes.clone();
@@ -250,11 +265,17 @@ impl Array {
     }
 
     /// Bytes of all stored chunk objects. Costs a listing.
+    ///
+    /// # Errors
+    /// A store that cannot be listed.
     pub fn stored_bytes(&self) -> Result<u64> {
         Ok(self.stored()?.iter().map(|(_, _, size)| size).sum())
     }
 
     /// How many chunk objects are stored. Costs a listing.
+    ///
+    /// # Errors
+    /// A store that cannot be listed.
     pub fn stored_objects(&self) -> Result<u64> {
         Ok(self.stored()?.len() as u64)
     }
