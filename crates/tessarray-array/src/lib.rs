@@ -3,6 +3,7 @@
 //! Planners are pure: from metadata and a selection they say which byte ranges of which keys are needed, and into
 //! which part of the output each decodes. One executor runs every plan.
 #![forbid(unsafe_code)]
+#![deny(missing_docs, clippy::missing_errors_doc)]
 
 mod appender;
 mod array;

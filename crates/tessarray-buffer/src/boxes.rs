@@ -10,7 +10,16 @@ use smallvec::SmallVec;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Along<'p> {
     /// `len` elements from `first` in the chunk, `step` apart; in the array they follow on one another from `out` on.
-    Run { first: u64, step: i64, len: u64, out: u64 },
+    Run {
+        /// Index of the first in the chunk.
+        first: u64,
+        /// How far apart they are in the chunk.
+        step: i64,
+        /// How many.
+        len: u64,
+        /// Index of the first in the array.
+        out: u64,
+    },
     /// Single elements: index in the chunk, index in the array.
     Pairs(&'p [(u64, u64)]),
 }
@@ -21,10 +30,15 @@ pub type AlongAxes<'p> = SmallVec<[Along<'p>; 4]>;
 /// A strided box of a chunk, and of an array: where it begins and how it steps, in bytes, on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StridedBox {
+    /// Where it begins in the chunk.
     pub chunk: isize,
+    /// How it steps there.
     pub chunk_strides: Strides,
+    /// Where it begins in the array.
     pub array: isize,
+    /// How it steps there.
     pub array_strides: Strides,
+    /// Elements along each axis.
     pub shape: Dims,
 }
 
@@ -186,7 +200,9 @@ impl InputView<'_> {
 /// Where a strided box lies in a slice: the byte at which its first element begins, and its strides in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Lie<'s> {
+    /// The byte of its first element.
     pub start: usize,
+    /// Bytes from one element to the next along each axis.
     pub strides: &'s [isize],
 }
 

@@ -62,6 +62,7 @@ impl FindingKind {
 /// One thing that a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// What is wrong.
     pub kind: FindingKind,
     /// The store key (or file) it is in.
     pub key: String,
@@ -69,6 +70,7 @@ pub struct Finding {
     pub chunk: Option<Vec<u64>>,
     /// Where in the value, in bytes, as far as known.
     pub offset: Option<u64>,
+    /// The same in words.
     pub message: String,
 }
 

@@ -33,7 +33,9 @@ struct Inner {
 /// An array or a group.
 #[derive(Debug, Clone)]
 pub enum Member {
+    /// An array.
     Array(Array),
+    /// A group.
     Group(Group),
 }
 
