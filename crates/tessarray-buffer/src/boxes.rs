@@ -6,13 +6,16 @@ use crate::reach::fits_in;
 use crate::view::{Dims, InputView, Strides, offset};
 use smallvec::SmallVec;
 
+/// Single elements: index in the chunk, index in the array.
+type Pairs<'p> = &'p [(u64, u64)];
+
 /// What a chunk and an array have in common along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Along<'p> {
     /// `len` elements from `first` in the chunk, `step` apart; in the array they follow on one another from `out` on.
     Run { first: u64, step: i64, len: u64, out: u64 },
     /// Single elements: index in the chunk, index in the array.
-    Pairs(&'p [(u64, u64)]),
+    Pairs(Pairs<'p>),
 }
 
 /// [`Along`] every axis of an array.
@@ -32,7 +35,7 @@ pub struct StridedBox {
 /// each combination of single elements.
 pub fn boxes(axes: &[Along<'_>], chunk: &[isize], array: &[isize], mut visit: impl FnMut(&StridedBox)) {
     let mut base = StridedBox::default();
-    let mut listed: SmallVec<[(usize, &[(u64, u64)]); 4]> = SmallVec::new();
+    let mut listed: SmallVec<[(usize, Pairs<'_>); 4]> = SmallVec::new();
     for (axis, along) in axes.iter().enumerate() {
         match along {
             Along::Run { first, step, len, out } => {

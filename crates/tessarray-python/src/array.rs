@@ -7,6 +7,7 @@ use crate::chunk_sizes::{one_shape, sizes};
 use crate::errors::{Failure, OrRaise, invalid, of_read};
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
+use crate::memory::Output;
 use crate::node::{PlainOptions, PyNode, documents, plain_options};
 use crate::selection::{self, Request};
 use crate::{check, dtype, fields, memory, recording, variable};
