@@ -24,6 +24,7 @@ import tensorstore
 from bars import Part, Row, child, main, peak, scaled, size_of, warm
 
 import tessarray
+from tessarray.display.units import byte_text, time_text
 
 CODECS = ("zstd:3", "blosc:lz4:5:shuffle")
 PROFILE = dict.fromkeys(("temperature", "salinity", "pressure", "oxygen"), ((50, 168), "f4"))
@@ -63,10 +64,6 @@ def medians(repeats: int, touched: int = 0, **turns: Callable[[], Any]) -> dict[
             turn()
             found[name].append(time.perf_counter() - begun)
     return {name: statistics.median(times) for name, times in found.items()}
-
-
-def ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.1f}"
 
 
 # ---- the two ways to hold a fleet
@@ -194,22 +191,22 @@ def fleet(
             label = f"{title}, N = {n}, {codec}"
             ratio = read["stacked"] / read["ours"]
             yield (
-                f"{label}: slice, ms, ours / stacked",
-                f"{ms(read['ours'])} / {ms(read['stacked'])} = {ratio:.2f}",
+                f"{label}: slice, ours / stacked",
+                f"{time_text(read['ours'])} / {time_text(read['stacked'])} = {ratio:.2f}",
                 f">= {limit}",
                 ratio >= limit,
             )
             ratio = wrote["stacked"] / wrote["ours"]
             yield (
-                f"{label}: write, ms",
-                f"{ms(wrote['ours'])} / {ms(wrote['stacked'])} = {ratio:.2f}",
+                f"{label}: write",
+                f"{time_text(wrote['ours'])} / {time_text(wrote['stacked'])} = {ratio:.2f}",
                 ">= 1",
                 ratio >= 1,
             )
-            sizes = size_of(ours) / 1e6, size_of(theirs) / 1e6
+            sizes = size_of(ours), size_of(theirs)
             yield (
-                f"{label}: size, MB",
-                f"{sizes[0]:.1f} / {sizes[1]:.1f} = {sizes[0] / sizes[1]:.3f}",
+                f"{label}: size",
+                f"{byte_text(sizes[0])} / {byte_text(sizes[1])} = {sizes[0] / sizes[1]:.3f}",
                 "<= 1.03",
                 sizes[0] <= 1.03 * sizes[1],
             )
@@ -244,7 +241,7 @@ def corner(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     ratio = read["ours"] / read["loop"]
     yield (
         f"gridded, N = {n}, a quarter of every axis, ms, ours / zstd loop",
-        f"{ms(read['ours'])} / {ms(read['loop'])} = {ratio:.2f}",
+        f"{time_text(read['ours'])} / {time_text(read['loop'])} = {ratio:.2f}",
         "<= 0.6",
         ratio <= 0.6,
     )
@@ -270,11 +267,11 @@ def opening(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
             read=lambda: opened().read("b"),
         )
         label = f"{n} x 3"
-        yield f"{label}: open, ms", ms(found["open"]), f"<= {limit * 1e3:g}", found["open"] <= limit
-        yield f"{label}: open and list all, ms", ms(found["list"]), "", None
-        yield f"{label}: open and look one up, ms", ms(found["one"]), "", None
-        yield f"{label}: open and read one variable of all, ms", ms(found["read"]), "", None
-        yield f"{label}: write, us a dataset", f"{wrote / n * 1e6:.0f}", "", None
+        yield f"{label}: open", time_text(found["open"]), f"<= {time_text(limit)}", found["open"] <= limit
+        yield f"{label}: open and list all", time_text(found["list"]), "", None
+        yield f"{label}: open and look one up", time_text(found["one"]), "", None
+        yield f"{label}: open and read one variable of all", time_text(found["read"]), "", None
+        yield f"{label}: write, a dataset", time_text(wrote / n), "", None
 
 
 def sensors(path: Path, count: int) -> Any:
@@ -304,7 +301,7 @@ def adding(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
 
         times[n] = medians(max(repeats, 5) * 10, add=add)["add"]
     for n, seconds in times.items():
-        label = f"{n} x 3: add one dataset and commit, ms"
+        label = f"{n} x 3: add one dataset and commit"
         yield label, f"{seconds * 1e3:.2f}", "<= 5", seconds <= 5e-3
     first, *_, last = times.values()
     yield "the same, largest / smallest fleet", f"{last / first:.2f}", "<= 1.5", last / first <= 1.5
@@ -340,7 +337,7 @@ def few(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     ratio = found["stacked"] / found["ours"]
     yield (
         f"profile, N = {n}, a random tenth: ms, ours / stacked",
-        f"{ms(found['ours'])} / {ms(found['stacked'])} = {ratio:.2f}",
+        f"{time_text(found['ours'])} / {time_text(found['stacked'])} = {ratio:.2f}",
         ">= 4",
         ratio >= 4,
     )
@@ -355,7 +352,7 @@ def few(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         opens.append(opened - begun)
     first = statistics.median(firsts)
     yield (
-        "the first slice of one variable of one dataset after open, ms",
+        "the first slice of one variable of one dataset after open",
         f"{first * 1e3:.2f}",
         "<= 0.3",
         first <= 3e-4,
@@ -381,8 +378,8 @@ def scaling(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         touched = 700 << 20 if title == "gridded" else 100 << 20
         found = medians(repeats, touched, one=lambda: read(1), two=lambda: read(2))
         ratio = found["one"] / found["two"]
-        label = f"{title}, N = {n}, zstd:3: slice by 1 / 2 threads, ms"
-        text = f"{ms(found['one'])} / {ms(found['two'])} = {ratio:.2f}"
+        label = f"{title}, N = {n}, zstd:3: slice by 1 / 2 threads"
+        text = f"{time_text(found['one'])} / {time_text(found['two'])} = {ratio:.2f}"
         yield label, text, ">= 1.7", ratio >= 1.7
 
 
@@ -393,7 +390,7 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     used = child("use", f"{folder}/million.pack:{n}")
     yield f"{n} records: build, s", f"{built['seconds']:.1f}", "<= 120", built["seconds"] <= 120
     yield f"{n} records: open and list, s", f"{used['open']:.2f}", "<= 1", used["open"] <= 1
-    yield f"{n} records: look one up, ms", ms(used["lookup"]), "<= 1", used["lookup"] <= 1e-3
+    yield f"{n} records: look one up", time_text(used["lookup"]), "<= 1 ms", used["lookup"] <= 1e-3
     yield f"{n} records: read all, s", f"{used['read']:.2f}", "", None
     peak = max(built["peak"], used["peak"])
     yield (
@@ -474,10 +471,15 @@ def argo(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
             ["TEMP", "PRES", "PSAL"], missing="skip"
         ),
     )
-    yield "argo: TEMP, PRES, PSAL of all, open inside, ms", ms(read["read"]), "<= 20", read["read"] <= 0.02
+    yield (
+        "argo: TEMP, PRES, PSAL of all, open inside",
+        time_text(read["read"]),
+        "<= 20 ms",
+        read["read"] <= 0.02,
+    )
     opened = tessarray.open_collection(folder / "x.pack")
     again = medians(repeats, read=lambda: opened.read_many(["TEMP", "PRES", "PSAL"], missing="skip"))
-    yield "argo: the same on an open collection, ms", ms(again["read"]), "", None
+    yield "argo: the same on an open collection", time_text(again["read"]), "", None
 
 
 def growth(folder: Path, repeats: int, scale: float) -> Iterator[Row]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tessarray.display.units import byte_text, rate_text, time_text
 from tessarray_bench.worker.meter import Calls
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,18 +43,24 @@ def limit(scale: float, repeats: int) -> list[Line]:
     return found
 
 
+# Chains in pairs: what is named, and what it is compared with. Blosc frames always have a checksum, inside or behind.
+PAIRS = {
+    "crc32c without a codec": (["crc32c"], "no checksum", []),
+    "blosc, checksum inside": (["blosc:lz4:5:shuffle"], "crc32c behind", ["blosc:lz4:5:shuffle", "crc32c"]),
+}
+
+
 def checksum(scale: float, repeats: int) -> list[Line]:
-    """What a crc32c of each chunk costs: everything with it, over the same without. It has no bar."""
+    """What checksums cost: a crc32c of each chunk over none, and one inside blosc's frames over one behind. No bar."""
     found: list[Line] = []
     for name in ("sharded", "chunked"):
         runs = [child(f"checksum-{name}", max(round(256 * scale), 32)) for _ in range(repeats)]
-        for step in runs[0]:
-            if step.endswith(" without"):
-                continue
-            ours = statistics.median(run[step] for run in runs)
-            without = statistics.median(run[f"{step} without"] for run in runs)
-            line = (f"crc32c, {name}: {step}", f"{1e3 * ours:.3g} ms", f"without: {1e3 * without:.3g} ms")
-            found.append((*line, f"{ours / without:.2f}", "", None))
+        times = {step: statistics.median(run[step] for run in runs) for step in runs[0]}
+        for pair, (_, other, _) in PAIRS.items():
+            for step in STEPS:
+                ours, theirs = times[f"{pair}: {step}"], times[f"{pair}, {other}: {step}"]
+                line = (f"{pair}, {name}: {step}", f"{1e3 * ours:.3g} ms", f"{other}: {1e3 * theirs:.3g} ms")
+                found.append((*line, f"{ours / theirs:.2f}", "", None))
     return found
 
 
@@ -66,16 +73,16 @@ def growth(scale: float, repeats: int) -> list[Line]:
     for planes, seconds in list(times.items())[1:]:
         for step in ("write", "read"):
             ours, theirs = seconds[step] / planes, first[step] / sizes[0]
-            name = f"growth, {step}, {planes * PLANE / 1e9:.1f} GB over {sizes[0] * PLANE / 1e9:.1f}"
+            name = f"growth, {step}, {byte_text(planes * PLANE)} over {byte_text(sizes[0] * PLANE)}"
             ratio = ours / theirs
-            rates = (f"{PLANE / per / 1e9:.2f} GB/s" for per in (ours, theirs))
+            rates = (rate_text(PLANE / per) for per in (ours, theirs))
             found.append((name, *rates, f"{ratio:.2f}", "flat: 1.25", ratio <= 1.25))
     plan = [child("plan", round(1024 * scale**0.5)) for _ in range(repeats)]
     seconds = statistics.median(p["seconds"] for p in plan)
-    peak = max(p["peak"] for p in plan) / 1e6
+    peak = max(p["peak"] for p in plan)
     chunks = f"{plan[0]['chunks']:.0f} inner chunks, one element of each"
-    found.append(("plan and read of it", f"{seconds:.3f} s", chunks, "", "0.5 s", seconds < 0.5))
-    found.append(("its memory above the result", f"{peak:.0f} MB", chunks, "", "100 MB", peak < 100))
+    found.append(("plan and read of it", time_text(seconds), chunks, "", "0.5 s", seconds < 0.5))
+    found.append(("its memory above the result", byte_text(peak), chunks, "", "100 MB", peak < 100e6))
     return found
 
 
@@ -156,10 +163,13 @@ def plan(side: int, folder: Path) -> dict[str, float]:
     return {"seconds": min(calls.walls), "peak": row["peak"] - found.nbytes, "chunks": float(found.size)}
 
 
+STEPS = ("write", "100 cubes, the first time", "100 cubes, again", "read all")
+
+
 def checksums(
     chunks: tuple[int, ...], shards: tuple[int, ...] | None, planes: int, folder: Path
 ) -> dict[str, float]:
-    """Seconds of writes and reads with a crc32c of each chunk, and without, in turns: medians of three."""
+    """Seconds of writes and reads with the chains of each pair, in turns: medians of three."""
     import tessarray
 
     rng = np.random.default_rng(1)
@@ -168,28 +178,31 @@ def checksums(
     np.add(200 + (x + y) // 8, rng.integers(0, 16, image.shape, "u1"), out=image, casting="unsafe")
     corners = [rng.integers(0, [n - 31 for n in image.shape]).tolist() for _ in range(100)]
     cubes = [tuple(slice(at, at + 32) for at in corner) for corner in corners]
+    chains: dict[str, list[str]] = {}
+    for pair, (ours, other, theirs) in PAIRS.items():
+        chains |= {pair: ours, f"{pair}, {other}": theirs}
     seconds: dict[str, list[float]] = {}
     for _ in range(4):
-        for suffix, more in (("", ["crc32c"]), (" without", [])):
+        for name, compressors in chains.items():
             array: Any = tessarray.create_array(
-                folder / f"array{suffix}",
+                folder / "array.zarr",
                 shape=image.shape,
                 dtype="u2",
                 chunks=chunks,
                 shards=shards,
-                compressors=["blosc:lz4:5:shuffle", *more],
+                compressors=compressors,
                 overwrite=True,
             )
-            steps: dict[str, Callable[[], object]] = {
-                "write": partial(array.__setitem__, ..., image),
-                "100 cubes, the first time": lambda array=array: [array[cube] for cube in cubes],  # type: ignore[misc]
-                "100 cubes, again": lambda array=array: [array[cube] for cube in cubes],  # type: ignore[misc]
-                "read all": partial(array.__getitem__, ...),
-            }
-            for step, job in steps.items():
+            jobs: list[Callable[[], object]] = [
+                partial(array.__setitem__, ..., image),
+                lambda array=array: [array[cube] for cube in cubes],  # type: ignore[misc]
+                lambda array=array: [array[cube] for cube in cubes],  # type: ignore[misc]
+                partial(array.__getitem__, ...),
+            ]
+            for step, job in zip(STEPS, jobs, strict=True):
                 began = time.perf_counter()
                 job()
-                seconds.setdefault(step + suffix, []).append(time.perf_counter() - began)
+                seconds.setdefault(f"{name}: {step}", []).append(time.perf_counter() - began)
     return {step: statistics.median(values[1:]) for step, values in seconds.items()}
 
 

@@ -5,7 +5,8 @@
 
 Rivals run in the environments of `tessarray bench install`; those that are absent are left out. Files lie in memory,
 warm; each part of each repeat is a process of its own; default threads, the same layout and codec for all (blosc lz4
-level 5, byte shuffle), and a crc32c of every chunk for ours, which the others do without. Answers are verified outside
+level 5, byte shuffle), and a checksum of every chunk for ours (inside the blosc frame; of inner chunks of shards, a
+crc32c), which the others do without. Answers are verified outside
 the timer, stores by an independent reader. Figures are medians of the repeats; a rival that took more than `FAR` times
 the best one's time in the first repeat is not asked again, and its figure is that of one repeat.
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from engine_rows import OURS, PLAIN, Bar, bars
 
+from tessarray.display.units import byte_text, rate_text, time_text
+
 MIB = 1 << 20
 
 Document = dict[str, Any]
@@ -61,12 +63,12 @@ class Found:
     def line(self) -> Line:
         bar, best = self.bar, self.best
         others = ", ".join(
-            f"{name} {time(seconds)}{'' if n > 1 else ' (once)'}"
+            f"{name} {time_text(seconds)}{'' if n > 1 else ' (once)'}"
             for name, (seconds, n) in sorted(self.rivals.items(), key=lambda item: item[1])
         )
-        ours = time(self.ours)
+        ours = time_text(self.ours)
         if bar.whole or (bar.figure == "wall" and "frame" in bar.name):
-            ours += f", {self.nbytes / self.ours / 1e9:.2f} GB/s"
+            ours += f", {rate_text(self.nbytes / self.ours)}"
         if best is None:
             return (bar.name, ours, "none here", "", f"{bar.least:g}", "")
         ratio = self.rivals[best][0] / self.ours
@@ -76,13 +78,6 @@ class Found:
 
 def bar_text(bar: Bar) -> str:
     return f"{bar.least:g}" + (f" ({bar.stretch:g})" if bar.stretch else "")
-
-
-def time(seconds: float) -> str:
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if seconds * factor >= 1 or unit == "µs":
-            return f"{seconds * factor:.3g} {unit}"
-    raise AssertionError
 
 
 def met(value: bool) -> str:
@@ -116,8 +111,8 @@ def fortran(found: dict[str, Found]) -> Iterator[Line]:
             ratio = turned.ours / plain.ours
             yield (
                 f"Fortran order, {name}: write, over our C order",
-                time(turned.ours),
-                f"C: {time(plain.ours)}",
+                time_text(turned.ours),
+                f"C: {time_text(plain.ours)}",
                 f"{ratio:.2f}",
                 "at most 1.2",
                 met(ratio <= 1.2),
@@ -138,19 +133,19 @@ def memory(document: Document, found: dict[str, Found]) -> Iterator[Line]:
         peak = median([r["peak"] for r in rows])
         workers = document["machine"]["cores"]
         if bar.step == "read all":
-            most, what = 1.05 * row.nbytes + 64 * MIB, "output + 5 % + 64 MiB"
+            most, what = 1.05 * row.nbytes + 64 * MIB, f"output + 5 % + {byte_text(64 * MIB)}"
         else:
             most, what = (
                 max(0.1 * row.nbytes, workers * size + 64 * MIB),
-                "0.1 × data, workers × shard + 64 MiB",
+                f"0.1 × data, workers × shard + {byte_text(64 * MIB)}",
             )
-        share = f"{peak / MIB:.0f} of {row.nbytes / MIB:.0f} MiB of data"
+        share = f"{byte_text(peak)} of {byte_text(row.nbytes)} of data"
         yield (
             f"memory, {bar.name}",
             share,
             what,
             f"{peak / most:.2f} of it",
-            f"{most / MIB:.0f} MiB",
+            byte_text(most),
             met(peak <= most),
         )
 
@@ -169,8 +164,8 @@ def processor(document: Document, found: dict[str, Found]) -> Iterator[Line]:
             name = f"processor time, {row.bar.name}"
             yield (
                 name,
-                time(ours),
-                f"{row.best} {time(theirs)}",
+                time_text(ours),
+                f"{row.best} {time_text(theirs)}",
                 f"{share:.2f}",
                 "at most 0.8",
                 met(share <= 0.8),
@@ -187,10 +182,10 @@ def alone(document: Document) -> Iterator[Line]:
         for count, seconds in rates.items():
             if count in (2, 16) and 1 in rates:
                 gain, least = rates[1] / seconds, 1.8 if count == 2 else 0.7 * 16
-                times = f"1: {time(rates[1])}"
+                times = f"1: {time_text(rates[1])}"
                 yield (
                     f"{step}, {count} workers over 1",
-                    time(seconds),
+                    time_text(seconds),
                     times,
                     f"{gain:.2f}",
                     f"{least:g}",

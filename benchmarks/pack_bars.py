@@ -23,6 +23,7 @@ import numpy as np
 from bars import Part, Row, child, main, scaled, size_of
 
 import tessarray
+from tessarray.display.units import byte_text, time_text
 
 SMALL = ((2048, (128,)), (2048, (128, 128)), (8192, (256,)))
 
@@ -129,28 +130,25 @@ def small(folder: Path, repeats: int, scale: float, durable: bool = False) -> It
             partial(job, folder / "p.h5", count, shape, partial(writing_h5py, durable=durable), h5py.File),
         )
         title = f"{count} x {shape}"
-        us = 1e6 / count
 
-        def against(what: str, a: float, b: float, unit: float, name: str, limit: float) -> Row:
+        def against(what: str, a: float, b: float, limit: float) -> Row:
             return (
                 what,
-                f"{a * unit:.1f} against {b * unit:.1f} {name}: {b / a:.2f}",
+                f"{time_text(a)} against {time_text(b)}: {b / a:.2f}",
                 f">= {limit:g}",
                 b >= limit * a,
             )
 
         if not durable:
-            a, b = (one["create"] + one["write"] for one in (ours, theirs))
-            yield against(f"{title}: create + write", a, b, us, "us", 4)
-            a, b = (one["open"] + one["read"] for one in (ours, theirs))
-            yield against(f"{title}: open + read", a, b, us, "us", 3)
+            a, b = ((one["create"] + one["write"]) / count for one in (ours, theirs))
+            yield against(f"{title}: create + write", a, b, 4)
+            a, b = ((one["open"] + one["read"]) / count for one in (ours, theirs))
+            yield against(f"{title}: open + read", a, b, 3)
             found = f"{ours['bytes'] / count:.0f} against {theirs['bytes'] / count:.0f} B"
             yield (f"{title}: stored, per array", found, "<= h5py's", ours["bytes"] <= theirs["bytes"])
         how = "durable" if durable else "accepted"
-        yield against(
-            f"{title}: job, create to {how} close", ours["write job"], theirs["write job"], 1e3, "ms", 4
-        )
-        yield against(f"{title}: job, open to last value", ours["read job"], theirs["read job"], 1e3, "ms", 4)
+        yield against(f"{title}: job, create to {how} close", ours["write job"], theirs["write job"], 4)
+        yield against(f"{title}: job, open to last value", ours["read job"], theirs["read job"], 4)
 
 
 def durable(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
@@ -182,17 +180,17 @@ def commits(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     yield (f"commit {count} over commit 10 (means of {window})", f"{ratio:.2f}", "<= 2", ratio <= 2)
     ratio = statistics.median(last) / statistics.median(first)
     yield (f"commit {count} over commit 10 (medians of {window})", f"{ratio:.2f}", "<= 2", ratio <= 2)
-    ms = statistics.median(times) * 1e3
-    yield ("one commit, not durable", f"{ms:.2f} ms", "<= 2 ms", ms <= 2)
-    yield ("the slowest commit (it merges parts)", f"{max(times) * 1e3:.1f} ms", "", None)
+    usual = statistics.median(times)
+    yield ("one commit, not durable", time_text(usual), "<= 2 ms", usual <= 2e-3)
+    yield ("the slowest commit (it merges parts)", time_text(max(times)), "", None)
     first_bytes, last_bytes = statistics.mean(written[9 : 9 + window]), statistics.mean(written[-window:])
-    found = f"{first_bytes / 1e3:.1f}, {last_bytes / 1e3:.1f} kB"
+    found = f"{byte_text(first_bytes)}, {byte_text(last_bytes)}"
     yield ("written by a commit of 256 bytes, first and last ones", found, "", None)
     begun = time.perf_counter()
     assert tessarray.open_pack(folder / "p.pack")["a"][0] >= 0
     yield (
         f"open after {count} commits, to a value",
-        f"{(time.perf_counter() - begun) * 1e3:.1f} ms",
+        time_text(time.perf_counter() - begun),
         "",
         None,
     )
@@ -218,7 +216,7 @@ def updates(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
             tx["a"][:rows, :rows, :] = given
         written = written_bytes() - before
         allowed = 1.1 * given.nbytes + chunk
-        found = f"{written / given.nbytes:.3f} of {given.nbytes / 1e6:.2f} MB"
+        found = f"{written / given.nbytes:.3f} of {byte_text(given.nbytes)}"
         yield (
             f"update of {(rows // 32) ** 2} inner chunks, bytes written per byte",
             found,
@@ -243,7 +241,7 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         array = tx.create_array("a", shape=(count * 32,), dtype="u1", chunks=(32,), compressors="lz4")
         array[...] = values
     took = time.perf_counter() - begun
-    yield (f"{count} chunks: written, per chunk", f"{took / count * 1e6:.2f} us", "", None)
+    yield (f"{count} chunks: written, per chunk", time_text(took / count), "", None)
     catalogue = size_of(path / "catalogue")
     yield (
         f"{count} chunks: catalogue",
@@ -252,12 +250,12 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         catalogue <= 24 * count,
     )
     found = [child("open", path) for _ in range(repeats)]
-    ms = statistics.median(one["open"] for one in found) * 1e3
-    yield (f"{count} chunks: open", f"{ms:.1f} ms", "<= 50 ms", ms <= 50)
-    ms = statistics.median(one["value"] for one in found) * 1e3
-    yield (f"{count} chunks: open to a value", f"{ms:.1f} ms", "", None)
-    mb = statistics.median(one["memory"] for one in found) / 1e6
-    yield (f"{count} chunks: memory of open and a value", f"{mb:.1f} MB", "<= 100 MB", mb <= 100)
+    opened, value, memory = (
+        statistics.median(one[key] for one in found) for key in ("open", "value", "memory")
+    )
+    yield (f"{count} chunks: open", time_text(opened), "<= 50 ms", opened <= 0.05)
+    yield (f"{count} chunks: open to a value", time_text(value), "", None)
+    yield (f"{count} chunks: memory of open and a value", byte_text(memory), "<= 100 MB", memory <= 100e6)
 
 
 def open_and_measure(path: str) -> dict[str, float]:
@@ -313,8 +311,8 @@ def large(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     for what in ("write", "read"):
         noise = abs(again[what] / theirs[what] - 1)
         ratio = ours[what] / theirs[what]
-        found = f"{ours[what] * 1e3:.0f} against {theirs[what] * 1e3:.0f} ms: {ratio:.3f} (noise {noise:.3f})"
-        yield (f"{data.nbytes / 1e6:.0f} MB sharded, {what}", found, "<= 1.1", ratio <= 1.1)
+        found = f"{time_text(ours[what])} against {time_text(theirs[what])}: {ratio:.3f} (noise {noise:.3f})"
+        yield (f"{byte_text(data.nbytes)} sharded, {what}", found, "<= 1.1", ratio <= 1.1)
 
 
 def flat(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
@@ -339,11 +337,11 @@ def flat(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         cold = read_arrays(path, np.random.default_rng(0).integers(0, count, min(count, 10_000)).tolist())
         found = {"write": wrote, "read": read}
         first = first or found
-        text = f"{wrote * 1e6:.0f}, {read * 1e6:.0f} us, {size_of(path) / count:.0f} B"
+        text = f"{time_text(wrote)}, {time_text(read)}, {byte_text(size_of(path) / count)}"
         ratio = max(found[key] / first[key] for key in found)
         yield (f"{count} arrays: write, open + read, stored", text, "<= 1.5 x first", ratio <= 1.5)
-        text = f"{cold * 1e6:.0f} us"
-        yield (f"{count} arrays: open + read of 10,000 random ones, from scratch", text, "", None)
+        what = f"{count} arrays: open + read of 10,000 random ones, from scratch"
+        yield (what, time_text(cold), "", None)
         remove(path)
 
 

@@ -10,15 +10,16 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from tessarray.display.units import time_text
 from tessarray_bench.results import Cell, cells, floor_of, judge
 from tessarray_bench.results_file import load
-from tessarray_bench.tables import duration
 
 LEFT_OUT = {"check", "sync"}
 
 
 def main(paths: list[str]) -> int:
-    files = paths or [str(path) for path in sorted((Path(__file__).parent / "results").glob("*.json"))]
+    kept = (Path(__file__).parent / "results").glob("*.json.xz")
+    files = paths or [str(path) for path in sorted(kept) if path.name != "tune.json.xz"]
     print("| workload | step | ours | best other | its time / ours | |\n|---|---|---|---|---|---|")
     count: dict[str, int] = defaultdict(int)
     for path in files:
@@ -42,8 +43,8 @@ def main(paths: list[str]) -> int:
             count[said] += 1
             low, high = ratio.interval[:2] if ratio.interval else (ratio.value, ratio.value)
             print(
-                f"| {workload} | {step} | {duration(time_of(best))} ({best.system}) | "
-                f"{duration(time_of(rival))} ({rival.system}) | {ratio.value:.2f} ({low:.2f} to {high:.2f}) | {said} |"
+                f"| {workload} | {step} | {time_text(time_of(best))} ({best.system}) | "
+                f"{time_text(time_of(rival))} ({rival.system}) | {ratio.value:.2f} ({low:.2f} to {high:.2f}) | {said} |"
             )
     total = sum(count.values())
     print(

@@ -2,8 +2,8 @@
 
 grid: the exhaustive search alone (`tune_grid.py`), for a longer one ahead of the rest, which takes it with `--seeds`.
 regret: proposals against an exhaustive search of the same layouts, and against what other libraries choose
-(`tune_gain.py`), for the cases and loads of `tune_cases.py`. model: counts that must be exact, and times that were
-predicted before they were measured, on a local and a throttled store (`tune_model.py`). budget: a large array on disk,
+(`tune_gain.py`), for the cases and loads of `tune_cases.py`. model: times that were predicted before they
+were measured, on a local and a throttled store (`tune_model.py`). budget: a large array on disk,
 the time and memory that tuning it takes, and that it is unchanged (`tune_budget.py`). report: the tables.
 
 Results are kept in a file after every step; with `--resume` what is there is not measured again.
@@ -199,11 +199,9 @@ def trimmed(case: Case, found: list[Measured], most_stored: float) -> list[dict[
 
 
 def model_part(given: argparse.Namespace, state: State) -> None:
-    """Counts, and predictions on a throttled store."""
-    from tune_model import CASES_REMOTE, REMOTE, check_counts
+    """Predictions on a throttled store."""
+    from tune_model import CASES_REMOTE, REMOTE
 
-    state.put("counts", "found", check_counts())
-    say(f"counts: {state.get('counts', 'found')}")
     for case in chosen(given.cases or ";".join(CASES_REMOTE)):
         if state.has("remote", case.name):
             continue

@@ -12,19 +12,19 @@ from typing import Any
 from tune_duel import duel, geometric_mean, stored_size
 from tune_grid import Field
 
-from tessarray.tuner.baselines import BLOSC2, H5PY, NETCDF, ZARR, defaults
+from tessarray.tuner.baselines import H5PY, NETCDF, ZARR, defaults
 from tessarray.tuner.layout import Layout
 
 __all__ = ["LABELS", "gain", "gains"]
 
-LABELS = (ZARR, H5PY, NETCDF, BLOSC2)
+LABELS = (ZARR, H5PY, NETCDF)
 DEAREST = 2 << 30  # bytes of values that storing one of them may write
 REPEATS = 4
 DRAWS = 4
 
 
 def gain(field: Field, ours: Layout, weights: Mapping[str, float], seconds: float) -> dict[str, Any]:
-    """Seconds and sizes of the proposal and of the four, with their own codecs and with the proposal's."""
+    """Seconds and sizes of the proposal and of the others, with their own codecs and with the proposal's."""
     from tessarray.tuner.trial import Trial
 
     shape, dtype = field.values.shape, field.values.dtype
@@ -54,11 +54,15 @@ def gain(field: Field, ours: Layout, weights: Mapping[str, float], seconds: floa
 
 
 def gains(rows: Mapping[str, Mapping[str, Any]], codec: str) -> dict[str, float]:
-    """Geometric means over cases: of zarr-python's time over ours, and of the best of the four over ours; and the
+    """Geometric means over cases: of zarr-python's time over ours, and of the best of them over ours; and the
     size of ours over that of zarr-python's, as geometric mean and worst.
     """
     ratios = [one[codec][ZARR] / one["seconds"] for one in rows.values() if ZARR in one[codec]]
-    best = [min(one[codec].values()) / one["seconds"] for one in rows.values() if one[codec]]
+    best = [
+        min(one[codec][label] for label in LABELS if label in one[codec]) / one["seconds"]
+        for one in rows.values()
+        if any(label in one[codec] for label in LABELS)
+    ]
     sizes = [one["stored"] / one["stored_own"][ZARR] for one in rows.values()]
     return {
         "zarr": geometric_mean(ratios),

@@ -24,11 +24,11 @@ from tessarray.tuner import probe
 from tessarray.tuner.baselines import ZARR, defaults
 from tessarray.tuner.constraints import Constraints
 from tessarray.tuner.layout import Layout
+from tessarray.tuner.layout_space import LARGEST_CHUNK, SMALLEST_CHUNK, LayoutSpace
 from tessarray.tuner.queries import QueryClass, parse_queries
+from tessarray.tuner.sampling import SAMPLE_BYTES, take
 from tessarray.tuner.search import PROBE_SLACK
-from tessarray.tuner.shapes import LARGEST_CHUNK, SMALLEST_CHUNK
-from tessarray.tuner.source import SAMPLE_BYTES, Sample, open_subject
-from tessarray.tuner.space import Space
+from tessarray.tuner.source import open_subject
 from tessarray.tuner.target import Scratch
 from tessarray.tuner.trial import WRITE_BYTES, Ground, Trial
 
@@ -87,7 +87,7 @@ class Field:
             append_axis=given.get("append_axis"), append_length=given.get("append_length")
         )
         with_source = open_subject(self.values)
-        sample = Sample.take(with_source, min(SAMPLE_BYTES, self.limits.memory // 8))
+        sample = take(with_source, min(SAMPLE_BYTES, self.limits.memory // 8))
         with_source.close()
         rng = np.random.default_rng(self.seed)
         boxes = {one.name: one.draw(rng, 2 * SELECTIONS) for one in self.classes}
@@ -96,9 +96,9 @@ class Field:
             write_bytes=self.write_bytes, trial_seconds=self.trial_seconds,
         )  # fmt: skip
 
-    def space(self, codecs: Sequence[str]) -> Space:
+    def space(self, codecs: Sequence[str]) -> LayoutSpace:
         """All layouts that the tuner may propose for the case."""
-        return Space(
+        return LayoutSpace(
             self.values.shape, self.values.dtype.itemsize, self.classes, tuple(codecs), self.limits, self.threads
         )  # fmt: skip
 
@@ -141,7 +141,7 @@ def measured(field: Field, layout: Layout, reads: bool = True) -> Measured | Non
         trial.close()
 
 
-def thinned(space: Space, most: int) -> list[tuple[int, ...]]:
+def thinned(space: LayoutSpace, most: int) -> list[tuple[int, ...]]:
     """Chunk shapes with lengths a factor apart: the smallest factor that gives at most `most`."""
     found: list[tuple[int, ...]] = []
     for factor in FACTORS:
@@ -154,7 +154,7 @@ def thinned(space: Space, most: int) -> list[tuple[int, ...]]:
     return found[:most]
 
 
-def lengths(space: Space, axis: int) -> list[int]:
+def lengths(space: LayoutSpace, axis: int) -> list[int]:
     """The ladder of an axis; of one that grows, what divides an append."""
     length = space.limits.append_length if axis == space.limits.append_axis else None
     return [one for one in space.ladder(axis) if length is None or length % one == 0]
@@ -169,14 +169,14 @@ def apart(lengths: Sequence[int], factor: float) -> list[int]:
     return found[::-1]
 
 
-def sensible(space: Space, chunks: tuple[int, ...]) -> bool:
+def sensible(space: LayoutSpace, chunks: tuple[int, ...]) -> bool:
     """Whether chunks have a size that the tuner thinks about."""
     total = math.prod(space.shape) * space.itemsize
     size = math.prod(chunks) * space.itemsize
     return min(SMALLEST_CHUNK, total) <= size <= LARGEST_CHUNK
 
 
-def coarse(space: Space, codecs: Sequence[str], most: int) -> Iterator[Layout]:
+def coarse(space: LayoutSpace, codecs: Sequence[str], most: int) -> Iterator[Layout]:
     """The grid: thinned shapes, without shards and with some of 8 and of 128 MB, in the codec that decodes fastest."""
     shardings = [one for one in space.shardings if one in ((0, False), (8 << 20, False), (128 << 20, True))]
     shapes = thinned(space, max(most // max(len(shardings), 1), 1))
@@ -189,7 +189,7 @@ def coarse(space: Space, codecs: Sequence[str], most: int) -> Iterator[Layout]:
                 yield layout
 
 
-def neighbours(space: Space, layout: Layout, codecs: Sequence[str]) -> Iterator[Layout]:
+def neighbours(space: LayoutSpace, layout: Layout, codecs: Sequence[str]) -> Iterator[Layout]:
     """The layouts one step away: another codec or sharding, or the next length of the ladder along one axis."""
     for sharding in space.shardings:
         yield space.layout(layout.chunks, sharding, layout.codec)

@@ -17,10 +17,10 @@ import numpy as np
 
 import tessarray
 from tessarray.tuner import probe
-from tessarray.tuner.board import seconds_of_trial
 from tessarray.tuner.layout import Layout
+from tessarray.tuner.leaderboard import seconds_of_trial
 from tessarray.tuner.queries import QueryClass, parse_queries
-from tessarray.tuner.source import Sample
+from tessarray.tuner.sampling import Sample
 from tessarray.tuner.target import Scratch, parse_store
 from tessarray.tuner.trial import Ground, Trial
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import platform
 import time
@@ -15,7 +16,7 @@ import tessarray
 
 __all__ = ["State"]
 
-PARTS = ("proposals", "grids", "regrets", "gains", "remote", "counts", "budget")
+PARTS = ("proposals", "grids", "regrets", "gains", "remote", "budget")
 
 
 class State:
@@ -24,8 +25,8 @@ class State:
     def __init__(self, path: Path, resume: bool) -> None:
         self.path = path
         self.found: dict[str, Any] = {name: {} for name in PARTS}
-        if resume and path.exists():
-            self.found |= json.loads(path.read_text(encoding="utf-8"))
+        if resume:
+            self.found |= earlier(path)
         self.found["machine"] = {
             "cores": os.cpu_count(),
             "kind": "a virtual machine",
@@ -56,3 +57,12 @@ class State:
         parts = (f'"{part}": {json.dumps(found, default=float)}' for part, found in self.found.items())
         partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
         partial.replace(self.path)
+
+
+def earlier(path: Path) -> dict[str, Any]:
+    """The results in a file, else in the compressed one beside it that the repository keeps, else none."""
+    packed = path.with_name(path.name + ".xz")
+    if path.exists():
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+    return dict(json.loads(lzma.decompress(packed.read_bytes()))) if packed.exists() else {}

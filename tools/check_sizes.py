@@ -1,4 +1,4 @@
-"""Refuse source files of 800 lines and more; name those over 400, which want a reason."""
+"""Refuse source files of 800 lines and more, and results over a megabyte; name sources over 400: they need a reason."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 800
 SMELL = 400
+RESULTS, MOST = Path("benchmarks/results"), 1_000_000  # bytes that every clone pays for
 SUFFIXES = {".rs", ".py", ".pyi", ".sh"}
 
 
-def source_files(root: Path) -> list[Path]:
-    """What git tracks or would track; every source below the root where there is no git."""
+def tracked(root: Path) -> list[Path]:
+    """What git tracks or would track; every file below the root where there is no git."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -25,12 +26,16 @@ def source_files(root: Path) -> list[Path]:
     else:
         skipped = {"target", ".venv", "node_modules"}
         names = [path for path in root.rglob("*") if not skipped & set(path.relative_to(root).parts)]
-    return sorted(path for path in names if path.suffix in SUFFIXES and path.is_file())
+    return sorted(path for path in names if path.is_file())
 
 
 def main(root: Path = ROOT) -> int:
     too_long = 0
-    for path in source_files(root):
+    files = tracked(root)
+    results = sum(path.stat().st_size for path in files if root / RESULTS in path.parents)
+    if results > MOST:
+        print(f"{RESULTS}: {results:,} bytes: keep what benchmarks/keep.py makes ({MOST:,} is the limit)")
+    for path in (path for path in files if path.suffix in SUFFIXES):
         with path.open(encoding="utf-8") as lines:
             count = sum(1 for _ in lines)
         if count >= LIMIT:
@@ -43,7 +48,7 @@ def main(root: Path = ROOT) -> int:
         if too_long
         else f"sizes: every file is under {LIMIT} lines"
     )
-    return 1 if too_long else 0
+    return 1 if too_long or results > MOST else 0
 
 
 if __name__ == "__main__":

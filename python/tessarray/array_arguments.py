@@ -90,9 +90,9 @@ def shape_of(value: Any, place: str) -> tuple[int, ...]:
         raise InvalidTypeError(
             f"{place}: expected an integer or a sequence of integers, found {value!r}"
         ) from None
-    if any(n < 0 for n in lengths):
+    if lengths and min(lengths) < 0:
         raise InvalidArgumentError(f"{place}: expected lengths of 0 and more, found {lengths}")
-    if any(n >= 1 << 63 for n in lengths):
+    if lengths and max(lengths) >= 1 << 63:
         raise InvalidArgumentError(f"{place}: expected lengths below 2^63, found {lengths}")
     return lengths
 
@@ -100,6 +100,9 @@ def shape_of(value: Any, place: str) -> tuple[int, ...]:
 def _is_integer(value: Any) -> bool:
     # NumPy's arrays of any number of dimensions have `__index__`, and refuse when it is called.
     return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
+
+
+_PLAIN = frozenset({int, type(None)})
 
 
 def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
@@ -121,13 +124,14 @@ def _chunks(value: Any, shape: tuple[int, ...], place: str = "chunks") -> Any:
     given = (value,) * len(shape) if _is_integer(value) else tuple(value)
     if len(given) != len(shape):
         raise InvalidArgumentError(f"{place}: expected {len(shape)} lengths for shape {shape}, found {given}")
-    if any(np.ndim(c) for c in given if c is not None):
+    # Plain integers, as almost always, need no look at their dimensions.
+    if not _PLAIN.issuperset(map(type, given)) and any(np.ndim(c) for c in given if c is not None):
         return tuple(
             _edges(c, n, f"{place}[{axis}]") for axis, (c, n) in enumerate(zip(given, shape, strict=True))
         )
     whole = tuple(max(n, 1) if c is None or c == -1 else c for c, n in zip(given, shape, strict=True))
     lengths = shape_of(whole, place)
-    if any(n == 0 for n in lengths):
+    if 0 in lengths:
         raise InvalidArgumentError(f"{place}: expected lengths of 1 and more, found {lengths}")
     return lengths
 

@@ -16,10 +16,11 @@ from tessarray.array_appender import ArrayAppender
 from tessarray.array_arguments import shape_of
 from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
+from tessarray.display.units import byte_text
 from tessarray.dtypes import element
 from tessarray.durations import seconds
 from tessarray.findings import Finding
-from tessarray.summary import Info, codec_text, lengths_text, size_text
+from tessarray.summary import Info, codec_text, lengths_text
 
 __all__ = ["Array"]
 
@@ -228,7 +229,7 @@ class Array(ArrayCore):
         ratio = f", {self.nbytes / stored:.1f} times smaller" if stored else ""
         return self._info(
             (
-                ("stored", f"{stored:,} bytes ({size_text(stored)}{ratio})"),
+                ("stored", f"{stored:,} bytes ({byte_text(stored)}{ratio})"),
                 ("objects", f"{self.nobjects_stored():,} of {self.nobjects:,}"),
             )
         )
@@ -249,7 +250,7 @@ class Array(ArrayCore):
             ("filters", codec_text(self.filters)),
             ("serializer", codec_text([self.serializer])),
             ("compressors", codec_text(self.compressors)),
-            ("bytes", f"{self.nbytes:,} ({size_text(self.nbytes)})"),
+            ("bytes", f"{self.nbytes:,} ({byte_text(self.nbytes)})"),
             *more,
             ("attributes", str(len(self.attrs))),
             ("format", f"Zarr v{self.zarr_format}"),
@@ -320,9 +321,11 @@ class Array(ArrayCore):
             raise _wrong("fields", "none where out is given", fields)
         return self.read(selection, out=out)
 
-    def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a[selection] = value`."""
-        self[selection] = value
+    def set_basic_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a[selection] = value`; of structured elements these fields only."""
+        self[_with(selection, fields)] = value
 
     def get_orthogonal_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -330,9 +333,11 @@ class Array(ArrayCore):
         """`a.oindex[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.oindex, selection, fields, out)
 
-    def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.oindex[selection] = value`."""
-        self.oindex[selection] = value
+    def set_orthogonal_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.oindex[selection] = value`; of structured elements these fields only."""
+        self.oindex[_with(selection, fields)] = value
 
     def get_coordinate_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -340,9 +345,11 @@ class Array(ArrayCore):
         """`a.vindex[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.vindex, selection, fields, out)
 
-    def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.vindex[selection] = value`."""
-        self.vindex[selection] = value
+    def set_coordinate_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.vindex[selection] = value`; of structured elements these fields only."""
+        self.vindex[_with(selection, fields)] = value
 
     def get_mask_selection(
         self, mask: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -350,9 +357,9 @@ class Array(ArrayCore):
         """The elements at which a mask of the array's shape is true, into `out` if it is given."""
         return _picked(self.vindex, np.asarray(mask, bool), fields, out)
 
-    def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
-        """Write where a mask of the array's shape is true."""
-        self.vindex[np.asarray(mask, bool)] = value
+    def set_mask_selection(self, mask: Any, value: npt.ArrayLike, *, fields: Fields | None = None) -> None:
+        """Write where a mask of the array's shape is true; of structured elements these fields only."""
+        self.vindex[_with(np.asarray(mask, bool), fields)] = value
 
     def get_block_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields | None = None
@@ -360,9 +367,11 @@ class Array(ArrayCore):
         """`a.blocks[selection]`, into `out` if it is given; of structured elements these fields only."""
         return _picked(self.blocks, selection, fields, out)
 
-    def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """`a.blocks[selection] = value`."""
-        self.blocks[selection] = value
+    def set_block_selection(
+        self, selection: Any, value: npt.ArrayLike, *, fields: Fields | None = None
+    ) -> None:
+        """`a.blocks[selection] = value`; of structured elements these fields only."""
+        self.blocks[_with(selection, fields)] = value
 
 
 def _with(selection: Any, fields: Fields | None) -> Any:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["Info", "Tree", "size_text"]
-
-UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+__all__ = ["Info", "Tree"]
 
 
 def lengths_text(axes: Sequence[Any]) -> str:
@@ -33,20 +31,6 @@ def lengths_text(axes: Sequence[Any]) -> str:
 
 def _run(length: int, count: int) -> list[str]:
     return [str(length)] * count if count < 4 else [f"{length} {count:,} times"]
-
-
-def size_text(count: float) -> str:
-    """Bytes as people read them.
-
-    >>> size_text(2048), size_text(5)
-    ('2.0 KiB', '5 B')
-    """
-    value, unit = float(count), UNITS[0]
-    for unit in UNITS:
-        if value < 1024 or unit == UNITS[-1]:
-            break
-        value /= 1024
-    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.text import Text
 
+from tessarray.display.units import time_text
 from tessarray_bench.results import Cell, Results, ResultsError, cells, floor
 from tessarray_bench.statistics import NoiseFloor, Ratio, Verdict, ratio, verdict
-from tessarray_bench.tables import Column, cut, duration, spread, table
+from tessarray_bench.tables import Column, cut, spread, table
 
 Kind = Literal["faster", "slower", "equal", "appeared", "vanished", "broke", "mended", "failing"]
 Key = tuple[str, str, str, str]  # workload, process, step, system
@@ -165,7 +166,7 @@ def text(title: str, change: Change) -> str:
         return "-"
     if not cell.ranks or cell.median is None:
         return cell.status if cell.status != "ok" else f"{cell.checked} (check)"
-    return f"{duration(cell.median)} {spread(cell):>4}"
+    return f"{time_text(cell.median)} {spread(cell):>4}"
 
 
 def summary(comparison: Comparison) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import math
 import os
 import tempfile
@@ -127,14 +128,15 @@ class Results:
 
 
 def load(path: str | os.PathLike[str], label: str | None = None) -> Results:
-    """Load and validate a results file. Raises ResultsError, or OSError where it cannot be read."""
+    """Load and validate a results file, `.json` or `.json.xz`. Raises ResultsError, or OSError if it cannot be read."""
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
+        packed = path.read_bytes()
+        document = json.loads(lzma.decompress(packed) if path.suffix == ".xz" else packed)
+    except (ValueError, lzma.LZMAError) as problem:
         raise ResultsError(str(path), "the file", "a JSON document", str(problem)) from None
     validate(document, str(path))
-    return Results((ResultsFile(label or path.stem, document),))
+    return Results((ResultsFile(label or path.name.removesuffix(".xz").removesuffix(".json"), document),))
 
 
 def from_document(document: Mapping[str, Any], label: str = "results") -> Results:

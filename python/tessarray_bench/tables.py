@@ -6,7 +6,6 @@ as columns. What is too wide even so goes on below: no column is ever cut.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich import box
@@ -14,6 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tessarray.display.units import byte_text, time_text
 from tessarray_bench.grid import Grid, Line, grids
 from tessarray_bench.results import Cell, Results
 
@@ -105,14 +105,14 @@ def further(line: Line, found: Sequence[Cell | None], suite: str) -> list[tuple[
     if line.process == "append":
         for name, label in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9")):
             figures.append(
-                (label, [duration(c.latency[name]) if c and name in c.latency else None for c in cells])
+                (label, [time_text(c.latency[name]) if c and name in c.latency else None for c in cells])
             )
     for name in ("dropped", "requests"):
         figures.append((name, [f"{c.extra[name]:g}" if c and name in c.extra else None for c in cells]))
     if line.step in ("write", "append"):
-        figures.append(("stored", [size(c.stored) if c and c.stored else None for c in cells]))
+        figures.append(("stored", [byte_text(c.stored) if c and c.stored else None for c in cells]))
     if suite == "memory":
-        figures.append(("peak", [size(c.peak) if c and c.peak else None for c in cells]))
+        figures.append(("peak", [byte_text(c.peak) if c and c.peak else None for c in cells]))
     return [(f"  {label}", [value or "" for value in values]) for label, values in figures if any(values)]
 
 
@@ -128,7 +128,7 @@ def text_of(grid: Grid, line: Line, system: str, mark: str, notes: Notes) -> Tex
         return Text("")
     note = notes.sign("layout: " + "; ".join(cell.differs) if cell.differs else "")
     about = "~" if cell.extra.get("sampled") else ""
-    return Text(f"{note}{about}{duration(cell.median)} {spread(cell):>4}{SIGN[mark]}", style=STYLE[mark])
+    return Text(f"{note}{about}{time_text(cell.median)} {spread(cell):>4}{SIGN[mark]}", style=STYLE[mark])
 
 
 def columns(titles: Sequence[str], texts: Sequence[Sequence[Text]]) -> list[Column]:
@@ -204,23 +204,3 @@ def spread(cell: Cell) -> str:
         return ""
     farther = max(cell.interval.high - cell.median, cell.median - cell.interval.low) / cell.median
     return f"±{farther:.0%}"
-
-
-def duration(seconds: float) -> str:
-    """Three digits and a unit: `12.3 ms`."""
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
-        if seconds >= 0.9995 * factor or unit == "ns":
-            return f"{digits(seconds / factor)} {unit}"
-    raise AssertionError
-
-
-def size(nbytes: float) -> str:
-    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= 0.9995 * factor:
-            return f"{digits(nbytes / factor)} {unit}"
-    return f"{nbytes:.0f} B"
-
-
-def digits(value: float) -> str:
-    whole = math.floor(math.log10(value)) if value > 0 else 0
-    return f"{value:.{min(2, max(0, 2 - whole))}f}"

@@ -227,7 +227,7 @@ def test_a_leak_shows_as_memory_retained(array):
 
 def test_what_grows_beyond_the_memory_limit_is_ended(array):
     assert array.steps("glutton", "read") == {"open": "ok", "read": "memory"}
-    assert "0.4 GB are allowed" in array.row("glutton", "read", "read")["reason"]
+    assert "419 MB are allowed" in array.row("glutton", "read", "read")["reason"]
 
 
 @pytest.mark.parametrize(("system", "word"), [("crasher", "SIGABRT"), ("segfaulter", "SIGSEGV")])

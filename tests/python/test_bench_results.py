@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import json
+import lzma
 import math
 import shlex
 
@@ -71,6 +72,16 @@ def test_what_is_saved_is_loaded(document, tmp_path):
     results_file.save(document, tmp_path / "out.json")
     assert results_file.load(tmp_path / "out.json").files[0].document == json.loads(json.dumps(document))
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_compressed_file_loads_like_the_plain_one_and_a_broken_one_is_named(document, tmp_path):
+    packed = lzma.compress(json.dumps(document).encode())
+    (tmp_path / "out.json.xz").write_bytes(packed)
+    (file,) = results_file.load(tmp_path / "out.json.xz").files
+    assert (file.label, file.document) == ("out", json.loads(json.dumps(document)))
+    (tmp_path / "half.json.xz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(results_file.ResultsError, match=r"half\.json\.xz"):
+        results_file.load(tmp_path / "half.json.xz")
 
 
 def test_a_cell_has_the_figures_of_its_rows(document):

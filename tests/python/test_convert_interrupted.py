@@ -233,7 +233,7 @@ def test_a_damaged_netcdf_or_hdf5_file_is_a_format_error_and_leaves_nothing(tmp_
         (b"CDF\x01 but torn", {}, FormatError, "netCDF"),
         (VALUES, {"chunks": (0, 1, 1)}, OptionError, "expected extents"),
         (VALUES, {"chunks": (1, 4, 4), "shards": (1, 6, 6)}, OptionError, r"try \(1, 8, 8\)"),
-        (VALUES, {"memory": "1MiB"}, OptionError, "8 MiB"),
+        (VALUES, {"memory": "1MiB"}, OptionError, "8.39 MB or more"),
         (VALUES, {"memory": "many"}, OptionError, "512MiB"),
         (VALUES, {"include": "b"}, OptionError, "no variable is named 'b'"),
         (np.array([{}], object), {}, FormatError, "npy"),

@@ -16,7 +16,7 @@ from tessarray.errors import InvalidArgumentError, InvalidTypeError, SelectionEr
 from tessarray.stores import RecordStore, ThrottleStore
 from tessarray.tuner.errors import UntunableError
 from tessarray.tuner.explain import Cause, Explanation
-from tessarray.tuner.explain.picked import pick
+from tessarray.tuner.explain.axis_selection import select
 
 BZ2 = {"name": "numcodecs.bz2", "configuration": {"level": 9}}
 TRIES = 3  # on a busy machine one run may be disturbed
@@ -161,9 +161,9 @@ class TestCounts:
 
     def test_what_is_read_is_what_the_array_gives(self, array):
         for selection in (np.s_[3], np.s_[::-1, 5, ::-3], np.s_[..., 7:50:9], np.s_[-1, None, ..., -1]):
-            picked = pick(selection, array.shape)
+            selected = select(selection, array.shape)
             assert np.array_equal(
-                picked.read(array), np.squeeze(array[selection]).reshape(picked.read(array).shape)
+                selected.read(array), np.squeeze(array[selection]).reshape(selected.read(array).shape)
             )
 
     def test_shards_and_their_requests_are_counted(self, tmp_path):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from support import ROOT
 
-pytest.importorskip("optuna")
 pytest.importorskip("matplotlib")
 sys.path.append(str(ROOT / "benchmarks"))
 
@@ -118,12 +117,6 @@ def test_the_grid_keeps_the_limits_and_the_neighbours_are_one_step_away(tmp_path
         one = tune_grid.measured(field, grid[0])
         assert one is not None and set(one.seconds) == {query.name for query in field.classes}
         assert tune_grid.Measured.of(json.loads(json.dumps(one.document()))) == one
-
-
-def test_the_counts_of_the_model_are_exact():
-    found = tune_model.check_counts(seed=3, layouts=12)
-    assert found["chunks_exact"] == found["objects_exact"] == found["boxes"] == 36
-    assert found["means_exact"] == found["means"]
 
 
 def test_errors_of_the_model_are_medians_of_relative_errors():

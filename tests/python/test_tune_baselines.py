@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support import ROOT, scaled
+from support import scaled
 
 import tessarray
 from tessarray.tuner.baselines import (
-    BLOSC2,
     H5PY,
     NETCDF,
     ZARR,
@@ -22,10 +19,8 @@ from tessarray.tuner.baselines import (
     netcdf_chunks,
     zarr_chunks,
 )
-from tessarray.tuner.blosc2_shapes import Caches, blosc2_shapes
 from tessarray.tuner.errors import UntunableError
 
-BLOSC2_PYTHON = ROOT / ".bench" / "peers" / "bin" / "python"
 TYPES = ("int8", "int16", "float32", "float64", "complex128")
 NAMED = [
     (1,), (7,), (1000,), (100_000_000,), (1000, 1000), (10_000, 10_000), (365, 721, 1440), (1000, 1000, 1000),
@@ -71,79 +66,23 @@ def test_h5py_cuts_as_we_say_it_does():
 
 def test_netcdf_c_cuts_as_we_say_it_does():
     netcdf = pytest.importorskip("netCDF4")
-    rng = np.random.default_rng(3)
     for shape, dtype in cases(400):
         if dtype == "complex128":
             continue
-        unlimited = tuple(axis for axis in range(len(shape)) if rng.random() < 0.2)
         file = netcdf.Dataset("made.nc", "w", diskless=True, persist=False)
         for axis, extent in enumerate(shape):
-            file.createDimension(f"d{axis}", None if axis in unlimited else extent)
+            file.createDimension(f"d{axis}", extent)
         made = file.createVariable("v", dtype, [f"d{axis}" for axis in range(len(shape))], zlib=True)
         expected, how = tuple(made.chunking()), made.filters()
         file.close()
-        assert netcdf_chunks(shape, np.dtype(dtype).itemsize, unlimited) == expected, (
-            shape,
-            dtype,
-            unlimited,
-        )
+        assert netcdf_chunks(shape, np.dtype(dtype).itemsize) == expected, (shape, dtype)
         assert (how["complevel"], how["shuffle"]) == (4, True)
-
-
-ASK_BLOSC2 = """
-import json, sys
-import numpy as np, blosc2
-defaults = blosc2.CParams()
-answers = [blosc2.compute_chunks_blocks(shape, dtype=np.dtype(dtype)) for shape, dtype in json.load(sys.stdin)]
-made = blosc2.zeros((500, 600), dtype="float32")
-print(json.dumps({
-    "version": blosc2.__version__, "shapes": answers,
-    "caches": [blosc2.cpu_info[f"l{i}_cache_size"] for i in ("1_data", 2, 3)],
-    "codec": defaults.codec.name, "level": defaults.clevel, "filter": defaults.filters[-1].name,
-    "made": [made.chunks, made.blocks],
-}))
-"""
-
-
-def test_blosc2_cuts_as_we_say_it_does():
-    if not BLOSC2_PYTHON.exists():
-        pytest.skip("the benchmark's environment with Blosc2 is not here: tessarray bench setup")
-    asked = cases(600)
-    done = subprocess.run(
-        [BLOSC2_PYTHON, "-c", ASK_BLOSC2],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip(f"Blosc2 does not load: {done.stderr[-300:]}")
-    answer = json.loads(done.stdout)
-    caches = Caches(*answer["caches"])
-    if sys.platform == "linux":
-        assert Caches.here() == caches
-    assert (answer["codec"], answer["level"], answer["filter"]) == ("ZSTD", 5, "SHUFFLE")
-    for (shape, dtype), (chunk, block) in zip(asked, answer["shapes"], strict=True):
-        padded = tuple(-(-c // b) * b for c, b in zip(chunk, block, strict=True))
-        found = blosc2_shapes(tuple(shape), np.dtype(dtype).itemsize, caches)
-        assert found == (padded, tuple(block)), (shape, dtype)
-
-
-def test_the_caches_decide_what_blosc2_does():
-    shape = (1000, 1000, 1000)
-    chunk, block = blosc2_shapes(shape, 4, Caches(), machine="aarch64")
-    assert np.prod(block) * 4 <= 32 << 10
-    assert np.prod(chunk) * 4 <= 4 << 20
-    larger = Caches(64 << 10, 2 << 20, 64 << 20)
-    chunk, block = blosc2_shapes(shape, 4, larger, machine="x86_64")
-    assert 128 << 10 < np.prod(block) * 4 <= 256 << 10
-    assert 8 << 20 < np.prod(chunk) * 4 <= 16 << 20
 
 
 @pytest.mark.parametrize("shape", [(1000,), (365, 721, 1440), (30, 4, 100, 100)])
 def test_every_layout_can_be_written_and_read(shape):
     found = defaults(shape, "int16")
-    assert list(found) == [ZARR, H5PY, NETCDF, BLOSC2]
+    assert list(found) == [ZARR, H5PY, NETCDF]
     for label, layout in found.items():
         assert not layout.checksum
         metadata = layout.metadata(shape, "int16")
@@ -163,11 +102,6 @@ def test_one_codec_for_all_leaves_the_shapes():
         assert (layout.chunks, layout.shards) == (own[label].chunks, own[label].shards)
 
 
-def test_an_axis_that_grows_has_chunks_of_one_in_netcdf():
-    assert defaults((365, 721, 1440), "float32", unlimited=[0])[NETCDF].chunks == (1, 721, 1440)
-    assert defaults((365, 721, 1440), "float32", unlimited=[-1])[NETCDF].chunks[-1] == 1
-
-
 @pytest.mark.parametrize("shape", [(), (0,), (5, 0, 3)])
 def test_arrays_without_elements_are_refused(shape):
     with pytest.raises(UntunableError, match="found the shape"):
@@ -175,7 +109,5 @@ def test_arrays_without_elements_are_refused(shape):
 
 
 def test_the_rules_need_none_of_the_libraries():
-    source = Path(tessarray.__file__).parent / "tuner"
-    for name in ("baselines", "blosc2_shapes"):
-        text = (source / f"{name}.py").read_text(encoding="utf-8")
-        assert not any(f"import {other}" in text for other in ("zarr", "h5py", "netCDF4", "blosc2\n"))
+    text = (Path(tessarray.__file__).parent / "tuner" / "baselines.py").read_text(encoding="utf-8")
+    assert not any(f"import {other}" in text for other in ("zarr", "h5py", "netCDF4"))

@@ -18,7 +18,6 @@ from tessarray.tuner import studies
 from tessarray.tuner.errors import AccessError, ConstraintError, LayoutFileError, UntunableError
 from tessarray.tuner.expected import expected_chunks
 from tessarray.tuner.layout import Layout, layout_of
-from tessarray.tuner.prices import PriceError
 from tessarray.tuner.result import Estimate
 
 ACCESS = {"map": ("[t, :, :]", 0.5), "series": ("[:, y, x]", 0.5)}
@@ -145,44 +144,6 @@ def test_memory_is_measured_in_new_processes_and_keeps_to_the_formula(store, tmp
     found.plot(tmp_path / "memory.png")
 
 
-def test_cost_is_a_sum_of_counts(store, tmp_path):
-    found = checked(studies.cost(store, ACCESS, prices="aws-s3", accesses=1000), "cost")
-    rows = found.tables[0].records()
-    assert [row["a month"] for row in rows] == sorted(row["a month"] for row in rows)
-    for row in rows:
-        assert row["a month"] == pytest.approx(row["storage"] + row["requests cost"] + row["transfer"])
-        assert row["requests cost"] == pytest.approx(0.0004 / 1000 * 1000 * row["requests"].value)
-    current = next(row for row in rows if row["layout"] == "current")
-    assert current["objects"] == 24 and current["requests"].value == pytest.approx(0.5 * 1 + 0.5 * 24)
-    stored = tessarray.open_array(store, mode="r").nbytes_stored()
-    assert current["size"] == pytest.approx(stored, rel=0.05)
-    found.plot(tmp_path / "cost.png")
-
-
-def test_cost_is_storage_alone_where_nothing_is_read(store):
-    found = studies.cost(store, ACCESS, prices="storage=0.02/GB-month", accesses=0)
-    for row in found.tables[0].records():
-        assert row["a month"] == pytest.approx(0.02 * row["size"] / 1e9)
-
-
-def test_where_shares_add_up_to_one(store, tmp_path):
-    found = checked(studies.where(store, queries=ACCESS, budget=1), "where")
-    assert found.tables[0].column("query") == ("map", "series")
-    for row in found.tables[0].records():
-        shares = [row[stage].value for stage in ("I/O", "decoding", "assembly", "the rest")]
-        assert sum(shares) == pytest.approx(1, abs=0.01)
-    one = studies.where(store, np.s_[:, 7, 9], budget=0.5)
-    assert one.tables[0].column("query") == ("[:, 7, 9]",)
-    assert one.tables[0].records()[0]["chunks"] == 24
-    one.plot(tmp_path / "where.png")
-
-
-def test_where_behind_a_network_waits_for_it(store):
-    found = studies.where(store, np.s_[:, 7, 9], budget=0.5, store="s3-like(ttfb=20ms,bw=50MB/s)")
-    assert found.tables[0].records()[0]["I/O"].value > 0.5
-    assert "I/O" in found.meaning[1]
-
-
 def test_wrong_arguments_say_what_to_change(store, tmp_path):
     with pytest.raises(AccessError, match="add up to 1"):
         studies.chunks(store, ["map: [t, :, :] x 0.5"], budget=1)
@@ -198,14 +159,6 @@ def test_wrong_arguments_say_what_to_change(store, tmp_path):
         studies.chunks(store, budget=1, scratch=tmp_path / "none")
     with pytest.raises(LayoutFileError, match="no such file"):
         studies.memory(store, layout=tmp_path / "none.json", budget=1)
-    with pytest.raises(PriceError, match="aws-s3"):
-        studies.cost(store, prices="gold")
-    with pytest.raises(ConstraintError, match="accesses"):
-        studies.cost(store, prices="aws-s3", accesses=-1)
-    with pytest.raises(AccessError, match="both"):
-        studies.where(store, np.s_[0], ACCESS)
-    with pytest.raises(UntunableError, match="convert it first"):
-        studies.where(np.zeros((4, 4)))
     for study in (studies.chunks, studies.codecs, studies.workers, studies.memory):
         with pytest.raises(UntunableError):
             study(np.zeros((0, 4)), budget=1)
@@ -229,7 +182,7 @@ def run(capsys, *arguments: object) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["chunks", "codecs", "workers", "memory", "cost", "where"])
+@pytest.mark.parametrize("name", ["chunks", "codecs", "workers", "memory"])
 def test_every_command_has_help_with_examples(name, capsys):
     out = run(capsys, name, "--help")
     assert f"tessarray tune {name} cube" in out
@@ -241,8 +194,6 @@ COMMANDS = {
     "chunks": ["--access", "map: [t, :, :]", "--budget", "1s"],
     "codecs": ["--codec", "none", "--codec", "zstd:1", "--budget", "0.5s"],
     "workers": ["--threads", "2", "--budget", "0.5s"],
-    "cost": ["--prices", "r2", "--accesses", "100"],
-    "where": ["[0]", "--budget", "0.5s"],
 }
 
 
@@ -255,7 +206,7 @@ def test_commands_print_json_and_write_charts(name, store, tmp_path, capsys):
 
 
 def test_commands_print_tables(store, capsys):
-    out = run(capsys, "cost", store, "--prices", "aws-s3,egress=0")
+    out = run(capsys, "chunks", store, "--budget", "0.5s")
     assert "What it means" in out and "zarr-python auto" in out
 
 

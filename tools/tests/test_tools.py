@@ -32,6 +32,17 @@ def test_a_file_of_800_lines_is_refused_and_one_of_799_is_not(tmp_path, capsys):
     assert sizes.main(tmp_path) == 1
 
 
+def test_results_over_a_megabyte_are_refused(tmp_path, capsys):
+    sizes = load("check_sizes")
+    folder = tmp_path / "benchmarks" / "results"
+    folder.mkdir(parents=True)
+    (folder / "a.json").write_bytes(bytes(600_000))
+    assert sizes.main(tmp_path) == 0
+    (folder / "b.json").write_bytes(bytes(600_000))
+    assert sizes.main(tmp_path) == 1
+    assert "1,200,000 bytes" in capsys.readouterr().out
+
+
 def test_the_runner_adds_up_every_result_line_of_cargo(capfdbinary):
     runner = load("run_tests")
     text = (

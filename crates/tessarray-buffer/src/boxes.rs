@@ -6,6 +6,9 @@ use crate::reach::fits_in;
 use crate::view::{Dims, InputView, Strides, offset};
 use smallvec::SmallVec;
 
+/// Single elements: index in the chunk, index in the array.
+type Pairs<'p> = &'p [(u64, u64)];
+
 /// What a chunk and an array have in common along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Along<'p> {
@@ -21,7 +24,7 @@ pub enum Along<'p> {
         out: u64,
     },
     /// Single elements: index in the chunk, index in the array.
-    Pairs(&'p [(u64, u64)]),
+    Pairs(Pairs<'p>),
 }
 
 /// [`Along`] every axis of an array.
@@ -46,7 +49,7 @@ pub struct StridedBox {
 /// each combination of single elements.
 pub fn boxes(axes: &[Along<'_>], chunk: &[isize], array: &[isize], mut visit: impl FnMut(&StridedBox)) {
     let mut base = StridedBox::default();
-    let mut listed: SmallVec<[(usize, &[(u64, u64)]); 4]> = SmallVec::new();
+    let mut listed: SmallVec<[(usize, Pairs<'_>); 4]> = SmallVec::new();
     for (axis, along) in axes.iter().enumerate() {
         match along {
             Along::Run { first, step, len, out } => {

@@ -2,6 +2,7 @@
 
 use crate::SmallType;
 use std::fmt;
+use std::ops::Range;
 
 /// The unit of a `datetime64` or `timedelta64` value, as NumPy spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -164,6 +165,13 @@ impl DataType {
                 fields.iter().fold(0usize, |sum, field| sum.saturating_add(field.data_type.size()))
             }
         }
+    }
+
+    /// Where in an element the field at this place lies; `None` where there is none.
+    pub fn field_span(&self, place: usize) -> Option<Range<usize>> {
+        let Self::Struct(fields) = self else { return None };
+        let begin = fields.get(..place)?.iter().map(|field| field.data_type.size()).sum::<usize>();
+        Some(begin..begin + fields.get(place)?.data_type.size())
     }
 
     /// Refuses element sizes of zero or above [`MAX_SIZE`](Self::MAX_SIZE).

@@ -1,5 +1,7 @@
 //! Tiles share no element, every element is in one, and threads that fill them do not race (Miri looks).
 
+#![allow(clippy::single_range_in_vec_init)] // a list of one range is meant
+
 use super::*;
 use crate::boxes::{Along, AlongAxes};
 use proptest::prelude::*;

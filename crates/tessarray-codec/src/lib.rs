@@ -2,6 +2,7 @@
 //!
 //! Every codec declares its exact or maximum sizes, decodes into a buffer it is given, never grows it, and can say
 //! which blocks a part of a chunk needs.
+#![deny(unsafe_code)] // kernels and foreign calls allow it, each with its reason
 
 #![deny(missing_docs, clippy::missing_errors_doc)]
 
@@ -50,6 +51,7 @@ mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
 pub use chain::{BlockTable, Blocks, Chain};
+pub use checksum::crc32c;
 pub use error::{CodecError, Result};
 pub use pieces::Pieces;
 pub use registry::{AnyCodec, BuildFn, Registry};

@@ -260,6 +260,7 @@ impl Collection {
 pub struct ReadPart<'a> {
     /// Its number in [`Found::members`].
     pub member: usize,
+    /// What of it.
     pub selection: &'a Selection,
     /// Byte strides of the selection's axes in its part of the output.
     pub strides: &'a [isize],

@@ -2,6 +2,7 @@
 
 use crate::Target;
 use std::sync::Arc;
+use tessarray_codec::crc32c;
 use tessarray_pack::{Pack, PackOptions};
 use tessarray_store::{Key, MemoryStore, Prefix, PutMode, Store};
 

@@ -9,6 +9,7 @@
 
 use crate::id::Id;
 use std::hash::Hasher;
+use tessarray_codec::crc32c;
 use twox_hash::XxHash3_64;
 
 /// What a chunk is.

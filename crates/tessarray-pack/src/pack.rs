@@ -12,6 +12,7 @@ use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;
+use tessarray_codec::crc32c;
 use tessarray_store::{Key, KeyLocks, ListEntry, Prefix, Store, StoreError, Update};
 
 /// The format that this release writes, and the newest it reads.

@@ -5,6 +5,7 @@ mod support;
 
 use std::sync::Arc;
 use support::{Content, Random, commit, content, create, files, history, open, scaled, store_of};
+use tessarray_codec::crc32c;
 use tessarray_pack::{Damage, Keep, Pack};
 use tessarray_store::{Key, MemoryStore, PutMode, Store};
 

@@ -5,8 +5,10 @@
 
 use crate::chunk_sizes::{one_shape, sizes};
 use crate::errors::{Failure, OrRaise, invalid, of_read};
+use crate::fields::Named;
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
+use crate::memory::Output;
 use crate::node::{PlainOptions, PyNode, documents, plain_options};
 use crate::selection::{self, Request};
 use crate::{check, dtype, fields, memory, recording, variable};
@@ -116,8 +118,31 @@ impl PyArrayCore {
     pub fn write_request(&self, py: Python<'_>, request: &Request, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let arena = Arena::new();
         let array = self.input(value, &arena)?;
-        if let Some(view) = memory::input_view(request, &array)? {
-            return self.write_view(py, request, &view, &arena);
+        self.write_array(py, request, &array, &arena, None)
+    }
+
+    /// Writes some fields of elements, and leaves the others as they are stored.
+    pub fn write_fields<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Request,
+        named: &Named<'py>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let array = named.elements(value, self.descr(py)?, || self.fill_value(py))?;
+        self.write_array(py, request, &array, &Arena::new(), Some(&named.places))
+    }
+
+    fn write_array<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Request,
+        array: &Bound<'py, PyUntypedArray>,
+        arena: &Arena,
+        fields: Option<&[usize]>,
+    ) -> PyResult<()> {
+        if let Some(view) = memory::input_view(request, array)? {
+            return self.write_view(py, request, &view, arena, fields);
         }
         // Points taken from an array whose elements do not lie at equal distances: one copy puts them in a row.
         let numpy = py.import("numpy")?;
@@ -125,7 +150,7 @@ impl PyArrayCore {
         let flat = numpy
             .call_method1("ascontiguousarray", (numpy.call_method1("broadcast_to", (array, shape))?,))?;
         match memory::input_view(request, flat.cast::<PyUntypedArray>()?)? {
-            Some(view) => self.write_view(py, request, &view, &arena),
+            Some(view) => self.write_view(py, request, &view, arena, fields),
             None => Err(invalid(py, "the input cannot be laid out for this selection")),
         }
     }
@@ -136,10 +161,13 @@ impl PyArrayCore {
         request: &Request,
         view: &InputView<'_>,
         arena: &Arena,
+        fields: Option<&[usize]>,
     ) -> PyResult<()> {
-        recording::noted(py, Op::Write, &self.inner, request, || {
-            py.detach(|| self.inner.write_from(&request.selection, view, arena)).or_raise(py)
-        })
+        let write = || match fields {
+            None => self.inner.write_from(&request.selection, view, arena),
+            Some(fields) => self.inner.write_fields(&request.selection, fields, view, arena),
+        };
+        recording::noted(py, Op::Write, &self.inner, request, || py.detach(write).or_raise(py))
     }
 
     /// An array-like as an array of this array's dtype; without a copy where it is one.
@@ -154,10 +182,12 @@ impl PyArrayCore {
     /// Masked elements of a masked array become the array's fill value.
     pub fn unmasked<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = value.py();
-        memory::filled(value, || {
-            let bytes = PyBytes::new(py, &self.inner.metadata().fill_value);
-            py.import("numpy")?.call_method1("frombuffer", (bytes, self.descr(py)?))?.get_item(0)
-        })
+        memory::filled(value, || self.fill_value(py))
+    }
+
+    fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = PyBytes::new(py, &self.inner.metadata().fill_value);
+        py.import("numpy")?.call_method1("frombuffer", (bytes, self.descr(py)?))?.get_item(0)
     }
 
     /// The number of an axis that may be counted from the end.
@@ -206,7 +236,8 @@ impl PyArrayCore {
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Some(named) = fields::split(&self.data_type, key)? {
-            return Err(named.refuse_write());
+            let request = selection::parse(&named.rest, &self.inner.shape())?;
+            return self.write_fields(py, &request, &named, value);
         }
         let request = selection::parse(key, &self.inner.shape())?;
         self.write_request(py, &request, value)

@@ -60,7 +60,10 @@ impl PyIndexer {
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         match fields::split(&self.array.get().data_type, key)? {
-            Some(named) => Err(named.refuse_write()),
+            Some(named) => {
+                let request = self.parse(&named.rest)?;
+                self.array.get().write_fields(py, &request, &named, value)
+            }
             None => self.array.get().write_request(py, &self.parse(key)?, value),
         }
     }

@@ -99,13 +99,13 @@ def build(
     if as_json:
         print_json(vars(report))
         return
-    from tessarray.conversion.size import format_size
+    from tessarray.display.units import byte_text
 
     counts = f"{len(report.added)} added"
     if incremental:
         counts += f", {len(report.changed)} changed, {report.unchanged} as they were"
     console().print(
-        f"{report.collection} version {report.version}: {counts}; {format_size(report.bytes)} in {report.seconds:.1f} s"
+        f"{report.collection} version {report.version}: {counts}; {byte_text(report.bytes)} in {report.seconds:.1f} s"
     )
     _list("moved, and known by their content", list(report.moved))
     _list("skipped", [f"{path}: {reason}" for path, reason in report.skipped])

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tessarray.cli.output import console, print_json
 from tessarray.conversion import ConversionReport
 from tessarray.conversion.errors import OptionError
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text, rate_text
 
 
 def run(
@@ -62,13 +62,9 @@ def show(report: ConversionReport) -> None:
     ratio = report.bytes / max(report.stored, 1)
     out.print(f"[bold]{report.source}[/] ({report.format}) -> [bold]{report.destination}[/]")
     out.print(
-        f"{many}, {format_size(report.bytes)} stored in {format_size(report.stored)} ({ratio:.1f} to 1), "
-        f"{report.seconds:.1f} s, {format_size(report.rate)}/s"
-        + (
-            f", of which {format_size(report.resumed_bytes)} by an earlier run"
-            if report.resumed_bytes
-            else ""
-        )
+        f"{many}, {byte_text(report.bytes)} stored in {byte_text(report.stored)} ({ratio:.1f} to 1), "
+        f"{report.seconds:.1f} s, {rate_text(report.rate)}"
+        + (f", of which {byte_text(report.resumed_bytes)} by an earlier run" if report.resumed_bytes else "")
         + (", [green]every value verified[/]" if report.verified else "")
     )
     for one in report.skipped:

@@ -12,7 +12,7 @@ from tessarray.cli.output import console
 from tessarray.conversion.destinations.base import STORE_SUFFIXES, require_format
 from tessarray.conversion.errors import FormatError, OptionError, SourceNotFoundError
 from tessarray.conversion.placement import STORE_MARKS, Placement
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text
 from tessarray.stores import PACK_MARK
 
 
@@ -35,7 +35,7 @@ def run(src: Path, dst: Path, overwrite: bool) -> None:
         placement.discard()
         raise
     placement.commit(product)
-    console().print(f"{src} -> {dst}: {keys} keys, {format_size(size)}")
+    console().print(f"{src} -> {dst}: {keys} keys, {byte_text(size)}")
 
 
 def _pack(src: Path, product: Path) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tessarray.cli.address import open_node
 from tessarray.cli.output import console, print_json
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text
 from tessarray.errors import TessarrayError
 from tessarray.summary import lengths_text
 
@@ -108,7 +108,7 @@ def _show_array(about: dict[str, Any]) -> None:
         "shards": _extents(about["shards"]),
         "codecs": _codec_line(about["codecs"]),
         "fill value": repr(about["fill_value"]),
-        "size": f"{format_size(about['nbytes'])}, stored in {format_size(about['nbytes_stored'])} ({ratio:.1f} to 1)",
+        "size": f"{byte_text(about['nbytes'])}, stored in {byte_text(about['nbytes_stored'])} ({ratio:.1f} to 1)",
     }
     for name, text in rows.items():
         table.add_row(name, _plain(str(text)))
@@ -142,8 +142,8 @@ def _show_group(address: str, attrs: dict[str, Any], rows: list[dict[str, Any]])
             _plain(row["path"].strip("/")),
             _extents(row["shape"], "×"),
             _plain(", ".join(map(str, row["dimension_names"] or ["-"]))),
-            row["dtype"], _extents(row["chunks"], "×"), _extents(row["shards"], "×"), format_size(row["nbytes"]),
-            format_size(row["nbytes_stored"]),
+            row["dtype"], _extents(row["chunks"], "×"), _extents(row["shards"], "×"), byte_text(row["nbytes"]),
+            byte_text(row["nbytes_stored"]),
         )  # fmt: skip
     out = console()
     out.print(table)

@@ -147,10 +147,10 @@ def expire(
     if as_json:
         print_json(vars(done))
         return
-    from tessarray.conversion.size import format_size
+    from tessarray.display.units import byte_text
 
     verb = "would go" if dry_run else "removed"
-    console().print(f"{len(done.versions)} versions, {done.files} files, {format_size(done.nbytes)} {verb}")
+    console().print(f"{len(done.versions)} versions, {done.files} files, {byte_text(done.nbytes)} {verb}")
     older = 0 if done.versions else len(opened.versions()) - keep
     if older > 0:
         console().print(
@@ -160,9 +160,9 @@ def expire(
 
 def _show_leftovers(left: Leftovers, what: str) -> None:
     if left.files:
-        from tessarray.conversion.size import format_size
+        from tessarray.display.units import byte_text
 
-        console().print(f"{left.files} files, {format_size(left.nbytes)}, {what}")
+        console().print(f"{left.files} files, {byte_text(left.nbytes)}, {what}")
 
 
 @app.command(help=texts.PACK_CHECK)
@@ -218,11 +218,11 @@ def export(
     path: Annotated[str, typer.Option(help="Only what is below this path.")] = "",
     no_progress: NoProgress = False,
 ) -> None:
-    from tessarray.conversion.size import format_size
+    from tessarray.display.units import byte_text
 
     with bar("export", not no_progress) as progress:
         done = _open(pack).export(dst, version, path=path, progress=progress)
-    console().print(f"{pack} -> {dst}: {done.copied} keys, {format_size(done.bytes_copied)}")
+    console().print(f"{pack} -> {dst}: {done.copied} keys, {byte_text(done.bytes_copied)}")
 
 
 @app.command(help=texts.PACK_CATALOGUE)

@@ -87,7 +87,7 @@ Weights add up to 1.
 Examples:
   tessarray tune era5.nc:t2m --access 'map: [t, :, :] x 0.5' --access 'series: [:, y, x] x 0.5'
   tessarray tune cube.zarr --access '[t, :, :]' --objective size --max-files 1000 --budget 5min
-  tessarray tune cube.zarr --log reads.jsonl --store 's3-like(ttfb=30ms,bw=200MB/s)' --prices aws-s3
+  tessarray tune cube.zarr --log reads.jsonl --store 's3-like(ttfb=30ms,bw=200MB/s)'
   tessarray tune scan.npy --access '[:16, :, :]' --append-axis 0:16 --apply scan.zarr --report scan.html
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,118 +11,49 @@ from typer.core import TyperGroup
 
 from tessarray.cli import texts
 from tessarray.cli.output import console, print_json
-from tessarray.cli.tune_studies import register
 
 if TYPE_CHECKING:
     from tessarray.tuner import TuneResult
 
 RUN = "run"
-DEFAULT_OUT = Path("layout.json")
+
+
+# Command -> the module that makes it, from values of the tuner: imported when the command is asked for, since that
+# takes longer than most other commands do.
+MADE_BY = {RUN: "tune_run", **dict.fromkeys(("chunks", "codecs", "workers", "memory"), "tune_studies")}
 
 
 class DefaultRun(TyperGroup):
     """A group whose first word need not be a command: then it is `run`'s."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put `run` in front where no command is named."""
-        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+        """Put `run` in front if no command is named."""
+        if args and args[0] not in (*self.commands, *MADE_BY, "-h", "--help"):
             args = [RUN, *args]
         return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Those there are, and those that can be made."""
+        return list(dict.fromkeys((RUN, *super().list_commands(ctx), *MADE_BY)))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command, made if need be."""
+        if cmd_name not in self.commands and cmd_name in MADE_BY:
+            made = typer.Typer(rich_markup_mode=None)
+            importlib.import_module(f"tessarray.cli.{MADE_BY[cmd_name]}").register(made)
+            self.commands.update(typer.main.get_group(made).commands)
+        return super().get_command(ctx, cmd_name)
 
 
 app = typer.Typer(cls=DefaultRun, help=texts.TUNE, no_args_is_help=True, rich_markup_mode=None)
 
-Source = Annotated[
-    str, typer.Argument(metavar="SRC[:VARIABLE]", help="Zarr, netCDF, HDF5, npy, TIFF; and an array in it.")
-]
-Access = Annotated[
-    list[str] | None,
-    typer.Option(metavar="'NAME: [SELECTION] x WEIGHT'", help="A query class (repeatable). See above."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no live view.")]
-Budget = Annotated[str, typer.Option(help="Time for everything: 60s, 5min.")]
-Out = Annotated[
-    Path, typer.Option(metavar="LAYOUT.JSON", help="Where the proposal is written ('none': nowhere).")
-]
 Apply = Annotated[
     Path | None, typer.Option(metavar="DST", help="Write the source there in the proposed layout.")
 ]
 Report = Annotated[Path | None, typer.Option(metavar="PAGE.HTML", help="Write a page with charts.")]
 Plot = Annotated[Path | None, typer.Option(metavar="CHART.PNG", help="Draw time against size.")]
-
-
-@app.command(RUN, help=texts.TUNE_RUN)
-def run(
-    src: Source,
-    access: Access = None,
-    log: Annotated[Path | None, typer.Option(help="A log of tessarray.record, in place of --access.")] = None,
-    objective: Annotated[str, typer.Option(help="read, size, write or balanced.")] = "read",
-    budget: Budget = "60s",
-    store: Annotated[
-        str, typer.Option(help="local, memory or 's3-like(ttfb=30ms,bw=200MB/s,concurrency=16)'.")
-    ] = "local",
-    scratch: Annotated[Path | None, typer.Option(help="The folder that 'local' measures in.")] = None,
-    max_files: Annotated[int, typer.Option(help="The most objects the array may have.")] = 10_000,
-    max_shard: Annotated[str, typer.Option(help="The most bytes of values in one object.")] = "256MB",
-    max_size: Annotated[
-        str,
-        typer.Option(help="Of the whole array: 2GB, a factor on the present or zarr-python's size, or none."),
-    ] = "1.1x",
-    append_axis: Annotated[
-        str | None, typer.Option(metavar="AXIS[:LENGTH]", help="The axis that grows, by LENGTH a time.")
-    ] = None,
-    readers: Annotated[
-        str, typer.Option(help="Libraries that must decode it: zarr-python, tensorstore, zarrs, tessarray.")
-    ] = "zarr-python,tensorstore,zarrs",
-    memory: Annotated[
-        str, typer.Option(help="The most above the values, for reads, writes and tuning.")
-    ] = "4GB",
-    lossy: Annotated[
-        str | None, typer.Option(metavar="tolerance=1e-3", help="Values may change so much.")
-    ] = None,
-    prices: Annotated[
-        str | None, typer.Option(help="Of a priced store: aws-s3, or storage=0.023/GB-month,...")
-    ] = None,
-    accesses: Annotated[float, typer.Option(help="A month, for --prices.")] = 1e6,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Workers to measure with (default: cores).")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same draws again.")] = 0,
-    apply: Apply = None,
-    out: Out = DEFAULT_OUT,
-    report: Report = None,
-    plot: Plot = None,
-    every: Annotated[bool, typer.Option("--all", help="Show every candidate.")] = False,
-    no_progress: NoProgress = False,
-    as_json: Json = False,
-) -> None:
-    from tessarray.cli.tune_live import live
-    from tessarray.tuner import tune
-
-    with live(not no_progress and not as_json) as listener:
-        result = tune(
-            src,
-            access or None,
-            log=log,
-            objective=objective,
-            budget=budget,
-            store=store,
-            scratch=scratch,
-            max_files=max_files,
-            max_shard=max_shard,
-            max_size=None if max_size == "none" else max_size,
-            append_axis=append_axis,
-            readers=[name.strip() for name in readers.split(",") if name.strip()],
-            memory=memory,
-            lossy=lossy,
-            prices=prices,
-            accesses=accesses,
-            threads=threads,
-            seed=seed,
-            progress=listener,
-        )
-    finish(result, out, report, plot, apply, every, as_json)
 
 
 @app.command("rerun", help=texts.TUNE_RERUN)
@@ -172,6 +104,3 @@ def finish(
             from tessarray.cli.convert import show as show_copy
 
             show_copy(done)
-
-
-register(app)

@@ -15,7 +15,7 @@ Examples:
 
 CODECS = """Measure codecs, levels and shuffles on blocks of the array: ratio, and speed each way.
 
-On one thread, in memory; intervals are over the blocks. Also what a crc32c checksum costs, and the entropy.
+On one thread, in memory; intervals are over the blocks. Also what a checksum costs, and the entropy.
 
 \b
 Examples:
@@ -46,25 +46,4 @@ Examples:
   tessarray tune memory cube.zarr --codec blosc:lz4:5:shuffle --plot memory.png
 """
 
-COST = """Count what an array costs a month in a store with prices: storage, requests, transfer.
-
-Of its own layout, other libraries' and a ladder of shapes. Counted and measured in size, not timed. Prices change: give
-your own.
-
-\b
-Examples:
-  tessarray tune cost cube.nc:t2m --prices aws-s3 --accesses 1e6
-  tessarray tune cost cube.zarr --prices 'aws-s3,egress=0' --access 'map: [t, :, :]'
-  tessarray tune cost cube.zarr --prices 'storage=0.02/GB-month,get=0.4/M,egress=0.08/GB' --layout layout.json
-"""
-
-WHERE = """Measure what reads of a Zarr array spend their time on: I/O, decoding, assembly.
-
-As it lies, for one selection or for query classes; --store puts a network before it.
-
-\b
-Examples:
-  tessarray tune where cube.zarr:t2m '[:, 7, 9]'
-  tessarray tune where cube.zarr:t2m --access 'map: [t, :, :]' --access 'series: [:, y, x]'
-  tessarray tune where cube.zarr:t2m '[0]' --store 's3-like(ttfb=30ms,bw=200MB/s)' --plot where.png
-"""
+HELP = {"chunks": CHUNKS, "codecs": CODECS, "workers": WORKERS, "memory": MEMORY}

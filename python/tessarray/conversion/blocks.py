@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from tessarray.conversion.errors import OptionError
 from tessarray.conversion.layout import Extents, grow
 from tessarray.conversion.model import ArraySpec, Region
+from tessarray.display.units import byte_text
 
 # A block in flight: its values, what is gathered of them, and what they are encoded to.
 COPIES = 3
@@ -29,8 +30,8 @@ def block_extents(spec: ArraySpec, unit: Extents, memory: int) -> Extents:
     clipped = math.prod(min(n, u) for n, u in zip(spec.shape, unit, strict=True)) * spec.itemsize
     if clipped * COPIES > memory:
         raise OptionError(
-            f"array '{spec.path}': a stored unit of {unit} takes {clipped * COPIES >> 20} MiB on its way, more than "
-            f"the memory limit of {memory >> 20} MiB: choose smaller shards or chunks, or more memory"
+            f"array '{spec.path}': a stored unit of {unit} takes {byte_text(clipped * COPIES)} on its way, more than "
+            f"the memory limit of {byte_text(memory)}: choose smaller shards or chunks, or more memory"
         )
     one = max(math.prod(unit) * spec.itemsize, 1)
     natural = spec.chunk or (1,) * len(unit)

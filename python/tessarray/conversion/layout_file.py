@@ -21,6 +21,7 @@ import tessarray
 from tessarray.conversion.errors import LayoutError
 from tessarray.conversion.layout import Extents, Layout
 from tessarray.conversion.model import ArraySpec
+from tessarray.display.units import byte_text
 
 FORMAT = "tessarray-layout/1"
 PCODEC_LEVEL = 8
@@ -105,7 +106,7 @@ def _load(path: Path) -> Mapping[str, Any]:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise LayoutError(
-                f"{path}: expected a layout file, found {path.stat().st_size >> 20} MiB of something"
+                f"{path}: expected a layout file, found {byte_text(path.stat().st_size)} of something"
             )
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

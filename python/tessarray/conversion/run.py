@@ -28,6 +28,7 @@ from tessarray.conversion.size import parse_size
 from tessarray.conversion.sources import open_source
 from tessarray.conversion.space import names_a_full_disk
 from tessarray.conversion.verify import compare
+from tessarray.display.units import byte_text
 
 MINIMUM_MEMORY = 8 << 20
 
@@ -94,7 +95,7 @@ def convert(
     if on_error not in ("skip", "fail"):
         raise OptionError(f"on_error: expected 'skip' or 'fail', found {on_error!r}")
     if limit < MINIMUM_MEMORY:
-        raise OptionError(f"memory: expected {MINIMUM_MEMORY >> 20} MiB or more, found {limit} bytes")
+        raise OptionError(f"memory: expected {byte_text(MINIMUM_MEMORY)} or more, found {byte_text(limit)}")
     final = Path(dst).expanduser()
     if not leads_into_a_pack(final):
         require_format(final, WRITTEN)

@@ -6,6 +6,8 @@ import re
 
 from tessarray.conversion.errors import OptionError
 
+__all__ = ["parse_size"]
+
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -19,12 +21,3 @@ def parse_size(size: int | str) -> int:
     if found is None or found[2].upper() not in UNITS:
         raise OptionError(f"size: expected a number with a unit such as 512MiB or 2GB, found '{size}'")
     return int(float(found[1]) * UNITS[found[2].upper()])
-
-
-def format_size(size: float) -> str:
-    """Bytes for reading: "1.4 GiB"."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(size) < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"

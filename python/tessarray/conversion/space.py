@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tessarray.conversion.errors import NoSpaceError
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 # The netCDF library says of a full disk only that something failed.
@@ -33,9 +33,9 @@ def names_a_full_disk(
             if resumable
             else "it has to be begun anew"
         )
-        room = "an unknown number of bytes" if free is None else format_size(free)
+        room = "an unknown number of bytes" if free is None else byte_text(free)
         raise NoSpaceError(
-            f"{final}: the disk is full: {format_size(needed())} of values are still to be stored (less when "
+            f"{final}: the disk is full: {byte_text(needed())} of values are still to be stored (less when "
             f"compressed), {room} free; make room; {kept}",
             errno=errno.ENOSPC,
         ) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,11 @@ import numpy.typing as npt
 from tessarray.conversion.model import ArraySpec
 from tessarray.demo.choice import Query
 from tessarray.demo.race import Times
-from tessarray.demo.report import milliseconds
+from tessarray.display.palette import INK, PRINTED, SOFT
+from tessarray.display.pictures import FAINT, new_figure, save, style, unit_axis
+from tessarray.display.units import time_text
 
-INK, PAPER, FAINT = "#1d2733", "#ffffff", "#8a96a3"
-COLOURS = {"Tessarray": "#0f7b6c", "netCDF4": "#d08c2e", "zarr-python": "#7a6fb0"}
-STYLE = {
-    "font.size": 10, "axes.edgecolor": FAINT, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
-    "text.color": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.titleweight": "bold",
-    "axes.titlesize": 11, "axes.titlelocation": "left", "figure.facecolor": PAPER,
-}  # fmt: skip
+COLOURS = {"Tessarray": PRINTED[2], "netCDF4": PRINTED[1], "zarr-python": PRINTED[0]}
 
 
 def unpacked(values: npt.NDArray[Any], spec: ArraySpec) -> npt.NDArray[np.float64]:
@@ -42,14 +38,9 @@ def draw(
     path: Path, spec: ArraySpec, queries: list[Query], answers: Mapping[str, npt.NDArray[Any]],
     axes_values: Mapping[str, npt.NDArray[Any]], times: list[Times],
 ) -> None:  # fmt: skip
-    """Write a PNG of 1500 x 950 pixels or so. `axes_values` are coordinates by dimension name, where there are any."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(cast("Any", STYLE)):
-        figure = plt.figure(figsize=(12.5, 8.2), layout="constrained", dpi=120)
+    """Write a PNG of 2000 x 1300 pixels or so. `axes_values` are coordinates by dimension name, where there are any."""
+    with style(font_size=10, axes_titlesize=11, axes_titleweight="bold", axes_grid=False):
+        figure = new_figure(12.5, 8.2)
         grid = figure.add_gridspec(3, 3, height_ratios=[1.5, 0.9, 0.85])
         label = _label(spec)
         _map(
@@ -76,8 +67,7 @@ def draw(
             )
         title = f"{spec.attrs.get('long_name', spec.path or 'array')}, {' × '.join(map(str, spec.shape))} {spec.dtype}"
         figure.suptitle(str(title), x=0.01, ha="left", fontsize=15, fontweight="bold")
-        figure.savefig(path)
-        plt.close(figure)
+        save(figure, path)
 
 
 def _label(spec: ArraySpec) -> str:
@@ -157,23 +147,25 @@ def _series(
     x, name = _coordinates(spec, axis, axes_values)
     axes.plot(x, values, color=COLOURS["Tessarray"], linewidth=0.9, marker="o" if values.size < 40 else None)
     axes.margins(x=0.005)
-    axes.grid(axis="y", color="#e6eaee")
+    axes.grid(axis="y", color=FAINT)
     axes.set(xlabel=name, ylabel=label, title="Series at one point")
 
 
 def _bars(axes: Any, query: Query, times: list[Times]) -> None:
     names = [t.system.name for t in times]
-    medians = [t.median * 1e3 for t in times]
-    lows = [m - min(t.seconds) * 1e3 for m, t in zip(medians, times, strict=True)]
-    highs = [max(t.seconds) * 1e3 - m for m, t in zip(medians, times, strict=True)]
+    medians = [t.median for t in times]
+    lows = [t.median - min(t.seconds) for t in times]
+    highs = [max(t.seconds) - t.median for t in times]
     places = np.arange(len(names))
     # Bars begin at zero; where one system takes far longer, its bar simply is far longer.
-    axes.barh(places, medians, color=[COLOURS.get(name, FAINT) for name in names], height=0.66)
+    axes.barh(places, medians, color=[COLOURS.get(name, SOFT) for name in names], height=0.66)
     axes.errorbar(medians, places, xerr=[lows, highs], fmt="none", ecolor=INK, elinewidth=0.8, capsize=2)
     longest = max(m + h for m, h in zip(medians, highs, strict=True))
     for place, median, high in zip(places, medians, highs, strict=True):
-        axes.text(median + high + longest * 0.02, place, milliseconds(median / 1e3), va="center", fontsize=9)
-    axes.set(yticks=places, yticklabels=names, xlim=(0, longest * 1.22), xlabel="milliseconds")
+        axes.text(median + high + longest * 0.02, place, time_text(median), va="center", fontsize=9)
+    axes.set(yticks=places, yticklabels=names, xlim=(0, longest * 1.3))
     axes.set_title(f"{query.name.capitalize()}: open and read")
+    axes.locator_params(axis="x", nbins=4)
+    unit_axis(axes.xaxis, "seconds")
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tessarray.conversion.size import format_size
 from tessarray.demo.choice import Query, text
 from tessarray.demo.race import Times
+from tessarray.display.units import byte_text, time_text
 
 
 def table(times: list[Times], queries: list[Query]) -> Any:
@@ -14,7 +14,7 @@ def table(times: list[Times], queries: list[Query]) -> Any:
     from rich.table import Table
 
     made = Table(
-        title="Median milliseconds (less is better), answers equal bit for bit",
+        title="Median times (less is better), answers equal bit for bit",
         title_style="bold",
         title_justify="left",
     )
@@ -27,7 +27,7 @@ def table(times: list[Times], queries: list[Query]) -> Any:
         own = {t.query.name: t for t in times if t.system.name == name}
         cells = [_cell(own[q.name].median, best[q.name]) for q in queries]
         system = own[queries[0].name].system
-        made.add_row(f"[bold]{name}[/]", *cells, format_size(system.stored))
+        made.add_row(f"[bold]{name}[/]", *cells, byte_text(system.stored))
     return made
 
 
@@ -39,14 +39,8 @@ def layouts(times: list[Times]) -> list[str]:
 
 
 def _cell(seconds: float, best: float) -> str:
-    shown = milliseconds(seconds)
+    shown = time_text(seconds)
     return f"[bold green]{shown}[/]" if seconds == best else shown
-
-
-def milliseconds(seconds: float) -> str:
-    """Seconds as milliseconds with three significant digits or so."""
-    value = seconds * 1e3
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def verdicts(times: list[Times], queries: list[Query]) -> list[str]:

@@ -15,14 +15,14 @@ from tessarray.conversion import convert
 from tessarray.conversion.blocks import regions
 from tessarray.conversion.errors import OptionError
 from tessarray.conversion.model import ArraySpec, ConversionReport, Source
-from tessarray.conversion.size import format_size
 from tessarray.conversion.sources import open_source
 from tessarray.demo.choice import Query, largest, queries, text
 from tessarray.demo.picture import draw
 from tessarray.demo.race import Times, agree, race
-from tessarray.demo.report import layouts, milliseconds, table, verdicts
+from tessarray.demo.report import layouts, table, verdicts
 from tessarray.demo.systems import System, netcdf_on, tessarray_on, zarr_python_on
 from tessarray.demo.weather import make_cube
+from tessarray.display.units import byte_text, time_text
 
 WRITE_BYTES = 64 << 20
 
@@ -38,7 +38,7 @@ def tell(file: Path | None, out: Path, size: str, as_json: bool) -> None:
     if store.resolve() == path.resolve():
         raise OptionError(f"{path}: is where the demonstration would put its own store; pass another --out")
     console.print(
-        f"\n[bold]1. Convert[/] {path} ({format_size(_size(path))}) to {store}, and verify every value"
+        f"\n[bold]1. Convert[/] {path} ({byte_text(_size(path))}) to {store}, and verify every value"
     )
     report = convert(path, store, overwrite=True, verify=True, progress=not as_json and console.is_terminal)
     console.print(f"   {_sentence(report)}")
@@ -90,7 +90,7 @@ def _size(path: Path) -> int:
 
 def _sentence(report: ConversionReport) -> str:
     return (
-        f"{report.arrays} arrays, {format_size(report.bytes)} of values in {format_size(report.stored)}, "
+        f"{report.arrays} arrays, {byte_text(report.bytes)} of values in {byte_text(report.stored)}, "
         f"{report.seconds:.1f} s with verification, [green]every value equal[/]"
     )
 
@@ -118,9 +118,9 @@ def _answers(system: System, asked: list[Query], console: Any) -> dict[str, Any]
         started = time.perf_counter()
         with system.open() as read:
             answers[query.name] = read(query.index)
-        took = milliseconds(time.perf_counter() - started)
+        took = time_text(time.perf_counter() - started)
         shape = " × ".join(map(str, answers[query.name].shape))
-        console.print(f"   {query.name:<7}{text(query.index)}: {shape} values in {took} ms", markup=False)
+        console.print(f"   {query.name:<7}{text(query.index)}: {shape} values in {took}", markup=False)
     return answers
 
 

@@ -79,7 +79,10 @@ def unit_axis(axis: Any, kind: str) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     if axis.get_scale() == "log":
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+        low, high = axis.get_view_interval()
+        # Over many decades labels between the powers of ten would lie on each other.
+        subs = (1.0, 2.0, 5.0) if high < 1e3 * low else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=12))
         axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(kind, value)))
 

@@ -9,10 +9,8 @@ compare them with the libraries. The codec is the library's default as well, in 
 | h5py auto | h5py 3.16, `chunks=True` | none by default; here what `compression="gzip"` gives: level 4, no shuffle |
 | netCDF-C default | netCDF-C 4.9 and 4.10, no chunk sizes given | none by default; here what `zlib=True` gives in |
 | | | netCDF4-python: deflate level 4 after a shuffle, written as Blosc with zlib (no short text names the bare pair) |
-| Blosc2 default | python-blosc2 4.14, `asarray` | zstd at level 5 after a shuffle, its default |
 
-A chunk of Blosc2 is a shard here and its block an inner chunk. Its rule looks at the caches of the processor, so its
-layout differs between machines. None of the libraries stores checksums by default.
+None of the libraries stores checksums by default.
 """
 
 from __future__ import annotations
@@ -23,23 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from tessarray.tuner.blosc2_shapes import Caches, blosc2_shapes
 from tessarray.tuner.errors import UntunableError
 from tessarray.tuner.layout import Extents, Layout
 
-__all__ = ["BLOSC2", "H5PY", "NETCDF", "ZARR", "defaults", "h5py_chunks", "netcdf_chunks", "zarr_chunks"]
+__all__ = ["H5PY", "NETCDF", "ZARR", "defaults", "h5py_chunks", "netcdf_chunks", "zarr_chunks"]
 
 ZARR = "zarr-python auto"
 H5PY = "h5py auto"
 NETCDF = "netCDF-C default"
-BLOSC2 = "Blosc2 default"
-CODECS = {ZARR: "zstd:0", H5PY: "gzip:4", NETCDF: "blosc:zlib:4:shuffle", BLOSC2: "blosc:zstd:5:shuffle"}
+CODECS = {ZARR: "zstd:0", H5PY: "gzip:4", NETCDF: "blosc:zlib:4:shuffle"}
 
 MIB = 1 << 20
 NETCDF_CHUNK_BYTES = 16 * MIB
-NETCDF_RECORDS = (
-    4096  # what a single unlimited dimension alone gets, before it is divided by the size of an element
-)
 NETCDF_LARGEST = 2**32 - 1  # bytes of a chunk
 
 
@@ -49,15 +42,11 @@ def defaults(
     codec: str | None = None,
     *,
     checksum: bool = False,
-    unlimited: Sequence[int] = (),
-    caches: Caches | None = None,
 ) -> dict[str, Layout]:
-    """The automatic layouts of zarr-python, h5py, netCDF-C and Blosc2 for an array, by label.
+    """The automatic layouts of zarr-python, h5py and netCDF-C for an array, by label.
 
     `dtype` is a data type or the bytes of an element. With `codec` (a short text such as "zstd:3") all of them get that
-    codec in place of their own, and with `checksum` a checksum, so that only the shapes differ. `unlimited` are the
-    axes that netCDF-C is told can grow: its chunks have one element along them. `caches` are those of the processor
-    that Blosc2 looks at, by default this machine's.
+    codec in place of their own, and with `checksum` a checksum, so that only the shapes differ.
 
     Raises `UntunableError` for arrays without dimensions or elements. Cost: microseconds; nothing is read.
     """
@@ -65,17 +54,12 @@ def defaults(
     if math.prod(extents) == 0 or not extents:
         raise UntunableError(f"expected an array with dimensions and elements, found the shape {extents}")
     itemsize = dtype if isinstance(dtype, int) else np.dtype(dtype).itemsize
-    shard, inner = blosc2_shapes(extents, itemsize, caches)
-    cuts: dict[str, tuple[Extents, Extents | None]] = {
-        ZARR: (zarr_chunks(extents, itemsize), None),
-        H5PY: (h5py_chunks(extents, itemsize), None),
-        NETCDF: (netcdf_chunks(extents, itemsize, unlimited), None),
-        BLOSC2: (inner, None if shard == inner else shard),
+    cuts = {
+        ZARR: zarr_chunks(extents, itemsize),
+        H5PY: h5py_chunks(extents, itemsize),
+        NETCDF: netcdf_chunks(extents, itemsize),
     }
-    return {
-        label: Layout(chunks, shards, codec or CODECS[label], checksum)
-        for label, (chunks, shards) in cuts.items()
-    }
+    return {label: Layout(chunks, None, codec or CODECS[label], checksum) for label, chunks in cuts.items()}
 
 
 def zarr_chunks(shape: Extents, itemsize: int) -> Extents:
@@ -106,33 +90,13 @@ def _halved(shape: Extents, itemsize: int, base: int, least: int, most: int) -> 
         axis += 1
 
 
-def netcdf_chunks(shape: Extents, itemsize: int, unlimited: Sequence[int] = ()) -> Extents:
-    """The chunk of netCDF-C: the array's own proportions at 16 MiB, evened out; 1 along axes that can grow.
-
-    A single axis that can grow gets 4 KiB; where all axes can, the chunk is a cube of 16 MiB.
-    """
-    grows = {axis % len(shape) for axis in unlimited}
-    # A dimension that can grow has no length yet when the chunks are chosen.
-    lengths = [0 if axis in grows else extent for axis, extent in enumerate(shape)]
-    fixed = len(shape) - len(grows)
-    if fixed == 0:
-        return _all_unlimited(len(shape), itemsize)
-    share = (NETCDF_CHUNK_BYTES / (float(math.prod(n for n in lengths if n)) * itemsize)) ** (1 / fixed)
-    chunk = [1 if axis in grows else _part(share, length) for axis, length in enumerate(lengths)]
+def netcdf_chunks(shape: Extents, itemsize: int) -> Extents:
+    """The chunk of netCDF-C, no axis being one that grows: the array's own proportions at 16 MiB, evened out."""
+    share = (NETCDF_CHUNK_BYTES / (float(math.prod(shape)) * itemsize)) ** (1 / len(shape))
+    chunk = [max(min(int(max(share * extent - 0.5, 0)), extent), 1) for extent in shape]
     while math.prod(chunk) * itemsize > NETCDF_LARGEST:
         chunk = [max(part // 2, 1) for part in chunk]
-    for axis, length in enumerate(lengths):
-        count = -(-length // chunk[axis])
-        if count:
-            chunk[axis] -= (count * chunk[axis] - length) // count
+    for axis, extent in enumerate(shape):
+        count = -(-extent // chunk[axis])
+        chunk[axis] -= (count * chunk[axis] - extent) // count
     return tuple(chunk)
-
-
-def _part(share: float, length: int) -> int:
-    return max(min(int(max(share * length - 0.5, 0)), length), 1)
-
-
-def _all_unlimited(dimensions: int, itemsize: int) -> Extents:
-    if dimensions == 1:
-        return (max(min(NETCDF_RECORDS, NETCDF_CHUNK_BYTES // itemsize) // itemsize, 1),)
-    return (max(int((NETCDF_CHUNK_BYTES / itemsize) ** (1 / dimensions)), 1),) * dimensions

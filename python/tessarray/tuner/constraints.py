@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tessarray.conversion.size import format_size
+from tessarray.display.units import byte_text
 from tessarray.tuner.errors import ConstraintError
 from tessarray.tuner.layout import Layout
 
 __all__ = ["Constraints", "memory_of"]
 
-GROWTH_PARTS = 8
+GROWTH_PARTS = 8  # of an axis that grows by a length that is not known: an object has one at most
 CODEC_BYTES = 200 << 10  # what a codec takes for itself, a worker
 ZSTD_BYTES = 1300 << 10  # zstd's encoder
 Work = Literal["read", "write", "change"]
@@ -38,10 +38,14 @@ def memory_of(layout: Layout, itemsize: int, workers: int, ratio: float = 1.0, w
 
 @dataclass(frozen=True)
 class Constraints:
-    """max_files: objects of the array. max_shard: bytes of values in one object. memory: peak bytes above the values,
-    and of the tuner itself. max_stored: bytes of the whole array on disk. append_axis: the axis that grows, by
-    `append_length` at a time: objects along it divide that, so that an append writes new objects only; without a length
-    they are at most an eighth of the axis. sharding: whether shards may be used.
+    """The limits of one array, in bytes and numbers.
+
+    max_files: objects of the array. max_shard: bytes of values in one object. memory: peak bytes above the values, and
+    of the tuner itself. append_axis: the axis that grows, by `append_length` at a time: objects along it divide that,
+    so that an append writes new objects only; without a length they are at most an eighth of the axis. readers:
+    libraries that must decode it. size_factor: the most bytes of the whole array, as a factor on the smaller of the
+    present layout and zarr-python's default; most_stored: the same in bytes; None: any. tolerance: by how
+    much `filters` may change values.
     """
 
     max_files: int = 10_000
@@ -49,7 +53,11 @@ class Constraints:
     memory: int = 4 << 30
     append_axis: int | None = None
     append_length: int | None = None
-    sharding: bool = True
+    readers: tuple[str, ...] = ()
+    size_factor: float | None = None
+    most_stored: float | None = None
+    tolerance: float = 0.0
+    filters: tuple[str, ...] = ()
 
     def problem(
         self, layout: Layout, shape: Sequence[int], itemsize: int, workers: int, ratio: float = 1.0
@@ -57,13 +65,13 @@ class Constraints:
         """Why a layout is not allowed; `None` where it is. Stored bytes are not looked at: they are measured."""
         unit = math.prod(layout.unit) * itemsize
         if unit > self.max_shard:
-            return f"an object of {format_size(unit)}, more than {format_size(self.max_shard)}"
+            return f"an object of {byte_text(unit)}, more than {byte_text(self.max_shard)}"
         files = layout.files(tuple(shape))
         if files > self.max_files:
             return f"{files:,} files, more than {self.max_files:,}"
         memory = memory_of(layout, itemsize, workers, ratio)
         if memory > self.memory:
-            return f"{format_size(memory)} of memory, more than {format_size(self.memory)}"
+            return f"{byte_text(memory)} of memory, more than {byte_text(self.memory)}"
         if self.append_axis is not None:
             along, extent = layout.unit[self.append_axis], shape[self.append_axis]
             if self.append_length is not None and self.append_length % along:
@@ -73,8 +81,6 @@ class Constraints:
                 )
             if self.append_length is None and along > max(extent // GROWTH_PARTS, 1):
                 return f"objects of {along} along the axis that grows, which has {extent} now"
-        if layout.shards is not None and not self.sharding:
-            return "shards, which the readers do not know"
         return None
 
     def check(self, shape: Sequence[int], itemsize: int, workers: int) -> None:
@@ -100,8 +106,8 @@ class Constraints:
         if nbytes / largest > self.max_files:
             need = math.ceil(nbytes / self.max_files)
             raise ConstraintError(
-                f"limits: {format_size(nbytes)} in at most {self.max_files:,} files need objects of "
-                f"{format_size(need)} or more, but max-shard and memory allow {format_size(largest)}: allow "
-                f"{math.ceil(nbytes / largest):,} files, or objects of {format_size(need)} and memory of "
-                f"{format_size(need * 2 * held)}"
+                f"limits: {byte_text(nbytes)} in at most {self.max_files:,} files need objects of "
+                f"{byte_text(need)} or more, but max-shard and memory allow {byte_text(largest)}: allow "
+                f"{math.ceil(nbytes / largest):,} files, or objects of {byte_text(need)} and memory of "
+                f"{byte_text(need * 2 * held)}"
             )

@@ -6,9 +6,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["STAGES", "Clock", "Event", "Listener"]
+__all__ = ["ENDS", "STAGES", "Clock", "Event", "Listener"]
 
-STAGES = ("sample", "calibrate", "codecs", "model", "compare", "search", "race", "refine", "workers")
+# When each stage of a search ends at the latest, as a share of the budget: two thirds go to reading layouts.
+ENDS = {
+    "sample": 0.10,
+    "calibrate": 0.12,
+    "codecs": 0.22,
+    "model": 0.36,
+    "compare": 0.48,
+    "search": 0.72,
+    "race": 0.82,
+    "refine": 0.88,
+    "last race": 0.92,
+    "workers": 0.95,
+}
+STAGES = tuple(name for name in ENDS if name != "last race")  # as a listener is told them
 
 
 @dataclass(frozen=True)
@@ -39,5 +52,9 @@ class Clock:
         return time.perf_counter() - self.started
 
     def until(self, share: float) -> float:
-        """Seconds left until a share of the budget is spent; 0 where it is."""
+        """Seconds left until a share of the budget is spent; 0 if it is."""
         return max(self.budget * share - self.spent, 0.0)
+
+    def left(self, stage: str) -> float:
+        """Seconds left for a stage of a search; 0 if its time is over."""
+        return self.until(ENDS[stage])

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from tessarray.errors import MissingPackageError
-from tessarray.tuner.report.svg import logarithmic
+from tessarray.display import pictures
 from tessarray.tuner.result import Row, TuneResult
-from tessarray.tuner.wording import printable, titles
+from tessarray.tuner.result_text import source_text, titles
 
-__all__ = ["STYLE", "pareto"]
+__all__ = ["pareto"]
 
 MARKERS = {"proposal": "*", "current": "s", "candidate": "o"}
 SIZES = {"proposal": 140, "candidate": 26}
-STYLE: Any = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "svg.fonttype": "none",
-}
 
 
 def pareto(result: TuneResult, path: str | os.PathLike[str] | None = None) -> Any:
@@ -37,16 +25,11 @@ def pareto(result: TuneResult, path: str | os.PathLike[str] | None = None) -> An
 
     Raises `MissingPackageError` without matplotlib.
     """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingPackageError("plots need matplotlib: pip install matplotlib") from error
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    with pictures.style():
+        figure = pictures.new_figure(7.2, 4.4)
         _draw(figure, result)
         if path is not None:
-            figure.savefig(Path(path), dpi=160)
+            pictures.save(figure, path)
     return figure
 
 
@@ -66,29 +49,18 @@ def _draw(figure: Any, result: TuneResult) -> None:
         if row.label != "candidate":
             weight = "bold" if row.label == "proposal" else "normal"
             place = (row.stored, row.read.value)
-            panel.annotate(printable(title), place, xytext=(7, 5), textcoords="offset points", weight=weight)
+            panel.annotate(title, place, xytext=(7, 5), textcoords="offset points", weight=weight)
     panel.set(xscale="log", yscale="log", xlabel="size of the array", ylabel="time of an access")
-    where = f"{result.source}:{result.variable}" if result.variable else result.source
-    panel.set_title(f"{printable(where)}, objective {result.objective}", loc="left", fontsize=9)
-    _ticks(panel.xaxis, [row.stored for _, row in rows], "bytes")
-    _ticks(panel.yaxis, [value for _, row in rows for value in (row.read.low, row.read.high)], "seconds")
+    panel.set_title(f"{source_text(result)}, objective {result.objective}")
+    pictures.unit_axis(panel.xaxis, "bytes")
+    pictures.unit_axis(panel.yaxis, "seconds")
     if points is not None:
         bar = figure.colorbar(points, ax=panel, label="writes")
-        _ticks(bar.ax.yaxis, rates, "rate")
+        pictures.unit_axis(bar.ax.yaxis, "rate")
 
 
 def _drawable(row: Row) -> bool:
     return row.stored > 0 and row.read.value > 0
-
-
-def _ticks(axis: Any, values: Sequence[float], kind: str) -> None:
-    """Ticks in units that read well, as on the page."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    scale = logarithmic(values, 0, 420, kind, "")
-    axis.set_major_locator(FixedLocator(scale.ticks))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: scale.tick_text(value)))
-    axis.set_minor_locator(NullLocator())
 
 
 def _point(panel: Any, row: Row, norm: Any) -> Any:

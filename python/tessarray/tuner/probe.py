@@ -17,12 +17,25 @@ import numpy as np
 
 import tessarray
 from tessarray.conversion.layout import grow
+from tessarray.errors import CodecError, TessarrayError
 from tessarray.tuner.errors import ConstraintError
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.result import CodecFigures
-from tessarray.tuner.source import NDArray, Sample
+from tessarray.tuner.sampling import Sample
+from tessarray.tuner.source import NDArray
 
-__all__ = ["CODECS", "READERS", "blocks_of", "entropy", "measure", "probe", "readable", "survivors"]
+__all__ = [
+    "CODECS",
+    "READERS",
+    "blocks_of",
+    "check",
+    "entropy",
+    "fits",
+    "measure",
+    "probe",
+    "readable",
+    "survivors",
+]
 
 BLOCK_BYTES = 1 << 20
 BLOCKS = 6
@@ -111,7 +124,7 @@ def measure(codec: str, blocks: Sequence[NDArray], session: Any, repeats: int = 
         # Decoding takes little beside encoding, and is what most objectives count.
         decode += _fastest(partial(array.read, out=out), repeats + 2)
         if out.tobytes() != block.tobytes():
-            raise tessarray.errors.CodecError(f"codec {codec}: values came back changed")
+            raise CodecError(f"codec {codec}: values came back changed")
         raw += block.nbytes
         stored += array.nbytes_stored()
     return CodecFigures(codec, raw / max(stored, 1), raw / encode, raw / decode)
@@ -138,7 +151,7 @@ def probe(
     """
     blocks = blocks_of(sample)
     session = tessarray.Session(threads=1)
-    wanted = [codec for codec in codecs if _fits(codec, sample.values.dtype)]
+    wanted = [codec for codec in codecs if fits(codec, sample.values.dtype)]
     if statistics.median(entropy(block) for block in blocks) > RANDOM_BITS:
         quick = ("none", "blosc:lz4:1:shuffle", "blosc:lz4:5:shuffle")
         wanted = [codec for codec in wanted if codec in quick]
@@ -174,7 +187,16 @@ def _promising_first(figures: Sequence[CodecFigures]) -> list[CodecFigures]:
     return sorted(figures, key=lambda one: (beaten(one), -one.encode))
 
 
-def _fits(codec: str, dtype: np.dtype[Any]) -> bool:
+def check(codec: str, dtype: np.dtype[Any]) -> None:
+    """Raises `ConstraintError` for what is no codec of this type of values."""
+    try:
+        Layout((1,), None, codec, checksum=False).create({}, (1,), dtype)
+    except (ValueError, TypeError, TessarrayError) as error:
+        raise ConstraintError(f"codec '{codec}': {error}") from error
+
+
+def fits(codec: str, dtype: np.dtype[Any]) -> bool:
+    """Whether a codec is worth trying on such values: pcodec codes numbers, and a byte has nothing to shuffle."""
     if codec.startswith("pcodec"):
         return dtype.kind in "iuf" and dtype.itemsize >= 2
     return not (dtype.itemsize == 1 and codec.endswith(":shuffle"))

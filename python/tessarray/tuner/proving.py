@@ -12,6 +12,7 @@ from typing import Any
 
 from tessarray.tuner.errors import LayoutFileError
 from tessarray.tuner.events import Listener
+from tessarray.tuner.request import Options
 from tessarray.tuner.result import Row, TuneResult
 from tessarray.tuner.source import open_subject
 from tessarray.tuner.tuning import tune
@@ -63,8 +64,10 @@ def prove(
     Costs the file's budget, or the given one.
     """
     before = TuneResult.load(path)
-    arguments = dict(before.request)
-    queries = arguments.pop("queries")
+    # A file of an earlier version may have options that there are no more.
+    known = {"objective", "variable", *Options.__annotations__}
+    arguments = {name: value for name, value in before.request.items() if name in known}
+    queries = before.request["queries"]
     if isinstance(queries, dict):
         queries = {name: one if isinstance(one, str) else tuple(one) for name, one in queries.items()}
     if budget is not None:

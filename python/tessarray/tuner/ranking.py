@@ -5,28 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from tessarray.tuner.board import Board
 from tessarray.tuner.costs import CostModel
 from tessarray.tuner.expected import expected_chunks
 from tessarray.tuner.layout import Layout
+from tessarray.tuner.layout_space import LARGEST_CHUNK, LayoutSpace
+from tessarray.tuner.leaderboard import Leaderboard
 from tessarray.tuner.objectives import score_of
-from tessarray.tuner.shapes import LARGEST_CHUNK
-from tessarray.tuner.space import Space
 from tessarray.tuner.trial import Ground
 
 __all__ = ["Ranked", "Ranking", "designs"]
 
-# Predicted score, layout, Optuna's parameters of it; ascending.
-Ranked = list[tuple[float, Layout, dict[str, Any]]]
+Ranked = list[Layout]  # the best by the model first
 
-SHAPES_KEPT = 80
-SHARDINGS_KEPT = 3
-DESIGNS = 10
-PREDICTED_DRAWS = 2
+SHAPES_KEPT = 80  # of thousands, by the rough count
+SHARDINGS_KEPT = 3  # of a shape, that are looked at with every codec
+DESIGNS = 10  # layouts that the model is fitted to
+PREDICTED_DRAWS = 2  # selections of each class that a prediction is the mean of
 CHUNK_SECONDS = 6e-6  # of handling a chunk, before anything is measured
 BYTE_SECONDS = 2e-10  # of moving a byte
 
@@ -34,7 +31,7 @@ BYTE_SECONDS = 2e-10  # of moving a byte
 class Ranking:
     """Predicts scores of layouts for one array, objective and target."""
 
-    def __init__(self, model: CostModel, space: Space, ground: Ground, board: Board) -> None:
+    def __init__(self, model: CostModel, space: LayoutSpace, ground: Ground, board: Leaderboard) -> None:
         self.model, self.space, self.ground, self.board = model, space, ground, board
 
     def ranked(self, shapes: Sequence[tuple[int, ...]], most: int = SHAPES_KEPT) -> Ranked:
@@ -44,17 +41,13 @@ class Ranking:
         """
         kept = dict.fromkeys([*self.selected(), *sorted(shapes, key=self.rough)[:most]])
         first, *others = self.space.codecs
-        found: Ranked = []
+        scores: dict[Layout, float] = {}
         for chunks in kept:
-            plain = [(self.score(one), one, params) for one, params in self.space.variants(chunks, [first])]
-            plain.sort(key=lambda one: one[0])
-            found += plain
-            for _, layout, params in plain[:SHARDINGS_KEPT]:
-                for codec in others:
-                    other = replace(layout, codec=codec)
-                    found.append((self.score(other), other, params | {"codec": codec}))
-        found.sort(key=lambda one: one[0])
-        return found
+            plain = {one: self.score(one) for one in self.space.variants(chunks, [first])}
+            best = sorted(plain, key=plain.__getitem__)[:SHARDINGS_KEPT]
+            coded = [replace(one, codec=codec) for one in best for codec in others]
+            scores |= plain | {one: self.score(one) for one in coded}
+        return sorted(scores, key=scores.__getitem__)
 
     def selected(self) -> list[tuple[int, ...]]:
         """Chunks that are exactly what a class selects, where such a chunk is not too large."""
@@ -101,6 +94,5 @@ def designs(ranked: Ranked) -> list[Layout]:
     if not ranked:
         return []
     places = np.unique((np.linspace(0, 1, DESIGNS) ** 2 * (len(ranked) - 1)).astype(int))
-    chosen = [ranked[int(place)][1] for place in places]
-    plain = next((layout for _, layout, _ in ranked if layout.shards is None), None)
-    return list(dict.fromkeys([chosen[0], *([plain] if plain else []), *chosen[1:]]))
+    plain = next((layout for layout in ranked if layout.shards is None), ranked[0])
+    return list(dict.fromkeys([ranked[0], plain, *(ranked[int(place)] for place in places)]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,8 +49,7 @@ class Row:
     label: what it is ("proposal", "current", "zarr-python auto", ... or "candidate"). queries: seconds of one
     selection, by class. read: seconds of one access, the weighted mean over classes. write: bytes of values a second.
     stored: bytes of the whole array, estimated from what was encoded. requests and fetched: of one selection, by
-    class; fetched in bytes. memory: peak bytes above input or output, by the formula. money: a month, where the store
-    has prices.
+    class; fetched in bytes. memory: peak bytes above input or output, by the formula.
     """
 
     label: str
@@ -63,7 +62,6 @@ class Row:
     requests: Mapping[str, float]
     fetched: Mapping[str, float]
     memory: int
-    money: float | None = None
 
 
 class Rows(tuple[Row, ...]):
@@ -156,29 +154,13 @@ class TuneResult:
 
     def document(self) -> dict[str, Any]:
         """What `save` writes: the layout, its exact Zarr metadata, what was asked, and what was measured."""
-        metadata = self.best.layout.metadata(self.shape, self.dtype, dimension_names=self.dims)
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        own |= {name: [asdict(one) for one in own[name]] for name in ("rows", "codecs", "scaling")}
         document = {
             "format": FORMAT,
-            "source": self.source,
-            "variable": self.variable,
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "dims": list(self.dims) if self.dims else None,
             "layout": self.best.layout.document(),
-            "workers": self.workers,
-            "zarr": metadata,
-            "request": dict(self.request),
-            "objective": self.objective,
-            "why": list(self.why),
-            "rows": [asdict(row) for row in self.rows],
-            "codecs": [asdict(one) for one in self.codecs],
-            "scaling": [asdict(one) for one in self.scaling],
-            "calibration": dict(self.calibration),
-            "predictions": [dict(one) for one in self.predictions],
-            "searched": self.searched,
-            "seconds": self.seconds,
-            "interrupted": self.interrupted,
-            "notes": list(self.notes),
+            "zarr": self.best.layout.metadata(self.shape, self.dtype, dimension_names=self.dims),
+            **own,
         }
         # What JSON makes of it: lists for tuples, numbers for NumPy's.
         return dict(json.loads(json.dumps(document, default=_plain)))
@@ -210,7 +192,7 @@ class TuneResult:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one self-contained HTML page."""
-        from tessarray.tuner.report.page import write
+        from tessarray.tuner.report import write
 
         return write(self, path)
 
@@ -244,28 +226,13 @@ def read_layout_file(path: str | os.PathLike[str]) -> dict[str, Any]:
 def from_document(document: Mapping[str, Any]) -> TuneResult:
     """A result from what `TuneResult.document` gave. Raises `LayoutFileError`."""
     try:
-        rows = tuple(_row(one) for one in document["rows"])
-        dims = document.get("dims")
-        return TuneResult(
-            source=document["source"],
-            variable=document["variable"],
-            shape=tuple(document["shape"]),
-            dtype=document["dtype"],
-            dims=tuple(dims) if dims else None,
-            objective=document["objective"],
-            rows=rows,
-            why=tuple(document["why"]),
-            workers=document["workers"],
-            request=document["request"],
-            seconds=document["seconds"],
-            codecs=tuple(CodecFigures(**one) for one in document["codecs"]),
-            scaling=tuple(WorkerFigures(**one) for one in document["scaling"]),
-            calibration=document["calibration"],
-            searched=document["searched"],
-            predictions=tuple(document["predictions"]),
-            interrupted=document["interrupted"],
-            notes=tuple(document["notes"]),
-        )
+        found = {one.name: document[one.name] for one in fields(TuneResult)}
+        for name in ("shape", "dims", "why", "predictions", "notes"):
+            found[name] = None if found[name] is None else tuple(found[name])
+        found["rows"] = tuple(_row(one) for one in found["rows"])
+        found["codecs"] = tuple(CodecFigures(**one) for one in found["codecs"])
+        found["scaling"] = tuple(WorkerFigures(**one) for one in found["scaling"])
+        return TuneResult(**found)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise LayoutFileError(
             f"layout file: expected what `tessarray tune` writes, found no {error}"
@@ -273,7 +240,8 @@ def from_document(document: Mapping[str, Any]) -> TuneResult:
 
 
 def _row(one: Mapping[str, Any]) -> Row:
-    given: dict[str, Any] = dict(one)
+    known = {field.name for field in fields(Row)}
+    given: dict[str, Any] = {name: value for name, value in one.items() if name in known}
     given["layout"] = Layout.from_document(given["layout"])
     given["queries"] = {name: Estimate(**value) for name, value in given["queries"].items()}
     given["read"], given["write"] = Estimate(**given["read"]), Estimate(**given["write"])

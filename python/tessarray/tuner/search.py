@@ -1,90 +1,85 @@
 """The search: from an array and its query classes to measured layouts.
 
-1. Sample the array, calibrate the store, probe the codecs on blocks of it.
-2. Enumerate shapes; the counting model prunes them.
+1. Sample the array, measure the store, probe the codecs on blocks of the sample.
+2. Enumerate shapes; the counting model prunes them (`ranking.py`).
 3. Read a few different layouts for real, and fit the cost model to the times; then the array's present layout and
    other libraries' defaults.
-4. Optuna (TPE) proposes layouts, beginning with the model's best; each is stored and read for real, and pruned early
-   where it is behind (Wilcoxon, paired by selection). What the model holds for hopeless is not measured.
-5. The best few race each other in turns, at more places; what is one step from the winner and was not tried is read,
-   and races it, as long as time is left.
+4. Read the model's best, and what is one step from each new best (`exploration.py`).
+5. The best few are read in turns, at more places; what is one step from the winner and was not tried is read, and
+   enters the turns, as long as time is left (`finalists.py`).
 6. The winner is read with 1, 2, 4 ... workers.
 
-Each stage has its share of the budget. Ctrl-C ends the stage and keeps what was measured.
+A stage takes what earlier ones gave, and gives a value; `Found` keeps them. Each has its share of the budget
+(`events.ENDS`). Ctrl-C ends the stage, and what was measured is kept.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import math
 import os
 import platform
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from tessarray.errors import MissingPackageError
 from tessarray.tuner import probe, sampling
 from tessarray.tuner import target as targets
-from tessarray.tuner.board import Board, seconds_of_trial
-from tessarray.tuner.constraints import Constraints
 from tessarray.tuner.costs import CostModel
 from tessarray.tuner.errors import ConstraintError
-from tessarray.tuner.events import Clock, Event, Listener
+from tessarray.tuner.events import ENDS, Clock, Listener
+from tessarray.tuner.exploration import explore
+from tessarray.tuner.finalists import in_turns, refined
 from tessarray.tuner.layout import Layout
-from tessarray.tuner.queries import QueryClass
-from tessarray.tuner.race import LEAST_ROUNDS, race
+from tessarray.tuner.layout_space import LARGEST_CHUNK, LayoutSpace, chunk_shapes
 from tessarray.tuner.ranking import SHAPES_KEPT, Ranked, Ranking, designs
+from tessarray.tuner.reading import DRAWS_READ, REPEATS, Run, Task, affords, observe, read
 from tessarray.tuner.result import CodecFigures, WorkerFigures
 from tessarray.tuner.scaling import measure_workers
-from tessarray.tuner.shapes import LARGEST_CHUNK, chunk_shapes
-from tessarray.tuner.source import Subject
-from tessarray.tuner.space import Space
-from tessarray.tuner.target import Scratch, Target
+from tessarray.tuner.target import Scratch
 from tessarray.tuner.trial import WRITE_BYTES, Ground, Trial
 
-__all__ = ["Found", "Search", "Task"]
+__all__ = ["Found", "Task", "search"]
 
-DRAWS = 8
-SEARCHED_DRAWS = 2
-PATIENCE = 0.04  # of the budget
-TRIAL_SHARE = 0.012  # of the budget: what storing one layout may take, about
-RACED_DRAWS = 6
-REFERENCE_DRAWS = 4
-COMPARED_CEILING = 4.0  # times the room of a trial that a layout to compare with may take
-REPEATS = 2
-SHARES = {
-    "sample": 0.12,
-    "codecs": 0.22,
-    "model": 0.36,
-    "compare": 0.48,
-    "search": 0.72,
-    "race": 0.82,
-    "refine": 0.88,
-    "last race": 0.92,
-    "workers": 0.95,
-}
-FINALISTS = 5
-MOST_STEPS = 6
-STEP_LAYOUTS = 10
-LEAST_DESIGNS = 2
-SHORT = 30.0  # seconds: below such a budget fewer shapes are looked at
-CODECS_RACED = 5
-PROBE_SLACK = 0.93
-SAMPLE_BYTES = 256 << 20
+DRAWS = 8  # selections of each class that are drawn; each stage reads some of them
+TRIAL_SHARE = 0.012  # of the budget: what storing one layout may take, so that some fifty fit in
 REFERENCE = ("current", "zarr-python auto")  # what a size limit given as a factor is a factor on
+REFERENCE_DRAWS = 4  # selections of each class that are stored to see the size of one of these
+COMPARED_CEILING = 4.0  # times the room of a trial that a layout to compare with may take
+LEAST_DESIGNS = 2  # layouts that the model is fitted to even when its time is over
+SHORT = 30.0  # seconds: below such a budget half as many shapes are looked at
+CODECS_TRIED = 5
+PROBE_SLACK = (
+    0.93  # of the ratio that keeps the size limit: the probe's blocks are coded a little worse than chunks
+)
+
+
+@dataclass
+class Probed:
+    """The codecs: all figures by name, those that layouts are tried with, and the labelled layouts that were stored to
+    find the size limit.
+    """
+
+    figures: dict[str, CodecFigures]
+    tried: list[CodecFigures]
+    references: dict[str, Trial]
 
 
 @dataclass
 class Found:
-    """What a search measured. `finalists` raced, the best first; `others` are the labelled layouts, read or not."""
+    """What the stages gave. `finalists` were read in turns, the best first; `others` are labelled layouts that were
+    read; `reference_ratios` of those that set the size limit; `tried`: everything that was read.
+    """
 
+    ground: Ground | None = None
+    model: CostModel | None = None
+    tried: list[Trial] = field(default_factory=list)
     finalists: list[Trial] = field(default_factory=list)
     others: list[Trial] = field(default_factory=list)
     codecs: list[CodecFigures] = field(default_factory=list)
+    reference_ratios: dict[str, float] = field(default_factory=dict)
     scaling: list[WorkerFigures] = field(default_factory=list)
     workers: int = 1
     calibration: dict[str, Any] = field(default_factory=dict)
@@ -93,333 +88,214 @@ class Found:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Task:
-    """What a search is asked. `labelled` are layouts to compare with, `size_limit` the factor on the smaller of the
-    present layout and zarr-python's default that a proposal may take (None: any), `most_stored` the same in bytes.
-    """
-
-    subject: Subject
-    classes: tuple[QueryClass, ...]
-    objective: str
-    target: Target
-    limits: Constraints
-    threads: int
-    seed: int
-    readers: tuple[str, ...]
-    labelled: Mapping[str, Layout]
-    size_limit: float | None = None
-    most_stored: float | None = None
-    filters: tuple[str, ...] = ()
-    tolerance: float = 0.0
-    required: frozenset[str] = frozenset()  # labels that are read whatever it takes
+def search(task: Task, scratch: Scratch, clock: Clock, listener: Listener | None = None) -> Found:
+    """All stages. Raises `KeyboardInterrupt` only while nothing is measured."""
+    run = Run(task, clock, listener)
+    found = Found(tried=run.board.tried, workers=task.threads, notes=run.notes)
+    try:
+        _stages(run, scratch, found)
+    except KeyboardInterrupt:
+        if not run.board.tried:
+            raise
+        found.interrupted = True
+        found.notes.append("interrupted: this is what was measured until then")
+    if not found.finalists:
+        found.finalists = run.board.leaders()
+    return found
 
 
-class Search:
-    """One run of a task within a budget. After `run`, `found` and `board` hold what was measured."""
+def _stages(run: Run, scratch: Scratch, found: Found) -> None:
+    warm_imports()
+    ground = sampled(run, scratch)
+    found.calibration = calibrated(run, scratch, ground)
+    probed = codecs_probed(run, ground)
+    found.ground, found.codecs = ground, list(probed.figures.values())
+    found.reference_ratios = {label: trial.ratio for label, trial in probed.references.items()}
+    found.model, ranking = modelled(run, ground, probed)
+    ranked = fitted(run, ranking)
+    found.calibration["model"] = found.model.described()
+    found.others = compared(run, ranking, probed.references)
+    explore(run, ranking, ranked, found.predictions)
+    found.finalists = in_turns(run, "race")
+    found.finalists = refined(run, ranking, found.finalists)
+    found.scaling, found.workers = workers_measured(run)
 
-    def __init__(self, task: Task, clock: Clock, listener: Listener | None = None) -> None:
-        self.task, self.clock, self.listener = task, clock, listener
-        self.rng = np.random.default_rng(task.seed)
-        self.found = Found(workers=task.threads)
-        self.board = Board(task.classes, task.objective, task.subject.nbytes)
-        self.board.most_stored = task.most_stored
-        self.ground: Ground
-        self.model: CostModel
-        self.ranking: Ranking
-        self.figures: dict[str, CodecFigures] = {}
-        self.raced: list[CodecFigures] = []
-        self.ratios: dict[
-            str, float
-        ] = {}  # of labelled layouts that were stored, whether or not they were read
-        self._stored: dict[str, Trial] = {}  # labelled layouts that were stored and not read yet
 
-    def run(self, scratch: Scratch) -> Found:
-        """All stages. Raises `KeyboardInterrupt` only where nothing was measured yet."""
-        try:
-            self._stages(scratch)
-        except KeyboardInterrupt:
-            if not self.board.tried:
-                raise
-            self.found.interrupted = True
-            self.found.notes.append("interrupted: this is what was measured until then")
-        if not self.found.finalists:
-            self.found.finalists = self.board.leaders()
-        return self.found
-
-    def _stages(self, scratch: Scratch) -> None:
-        from tessarray.tuner.optuna_search import optuna_search
-
-        warm_imports()
-        self.say("sample", "reading a sample of the source")
-        self._ground(scratch)
-        self.say("calibrate", f"measuring {self.task.target.text()}")
-        self.found.calibration["machine"] = machine(self.task.threads)
-        self.found.calibration["store"] = targets.first_byte_and_bandwidth(scratch)
-        self.say("codecs", "probing codecs on blocks of the sample")
-        self._codecs()
-        space = self._space()
-        ranked = self._fit(space)
-        self._compare(space)
-        optuna_search(self, space, ranked)
-        self._race(SHARES["race"])
-        self._refine(space)
-        self._workers()
-
-    def _ground(self, scratch: Scratch) -> None:
-        task = self.task
-        limit = min(SAMPLE_BYTES, max(task.limits.memory // 8, 1 << 20))
-        sample = sampling.take(task.subject, limit, self.clock.budget * 0.8 * SHARES["sample"])
-        self.found.calibration["sample"] = {"bytes": sample.values.nbytes, "seconds": sample.seconds}
-        if not sample.whole:
-            share = sample.values.size / math.prod(task.subject.shape)
-            self.found.notes.append(
-                f"values come from a sample of {share:.2%} of the array; shapes, places and counts are the whole one's"
-            )
-        boxes = {one.name: one.draw(self.rng, DRAWS) for one in task.classes}
-        room = min(WRITE_BYTES, max(task.limits.memory // 16, 4 << 20))
-        self.ground = Ground(
-            task.subject.shape, task.subject.dtype, sample, scratch, task.classes, boxes, task.threads,
-            task.tolerance, room,
-        )  # fmt: skip
-
-    def _codecs(self) -> None:
-        task = self.task
-        names = [*probe.CODECS, *(probe.SLOW if task.objective == "size" else ())]
-        wanted = probe.readable(names, task.readers)
-        first = [task.labelled[label].codec for label in REFERENCE if label in task.labelled]
-        last = [one.codec for one in task.labelled.values()]
-        self.found.codecs = probe.probe(
-            self.ground.sample,
-            # Those that set the size limit come first, those of other layouts to compare with last.
-            dict.fromkeys([*first, *wanted, *last]),
-            self.clock.until(SHARES["codecs"]),
-            lambda one: self.say("codecs", one.codec),
+def sampled(run: Run, scratch: Scratch) -> Ground:
+    """Values of the array, and the selections that every layout is read at."""
+    run.say("sample", "reading a sample of the source")
+    task = run.task
+    limit = min(sampling.SAMPLE_BYTES, max(task.limits.memory // 8, 1 << 20))
+    sample = sampling.take(task.subject, limit, run.clock.budget * ENDS["sample"])
+    if not sample.whole:
+        share = sample.values.size / math.prod(task.subject.shape)
+        run.notes.append(
+            f"values come from a sample of {share:.2%} of the array; shapes, places and counts are the whole one's"
         )
-        self.figures = {one.codec: one for one in self.found.codecs}
-        self.ground.encode = {one.codec: one.encode for one in self.found.codecs}
-        self.ground.trial_seconds = TRIAL_SHARE * self.clock.budget
-        smallest = self._smallest_ratio()
-        allowed = [one for one in self.found.codecs if one.codec in wanted]
-        self.raced = probe.survivors(allowed, task.objective, CODECS_RACED, smallest)
+    return Ground(
+        task.subject.shape, task.subject.dtype, sample, scratch, task.classes,
+        {one.name: one.draw(run.rng, DRAWS) for one in task.classes}, task.threads, task.limits.tolerance,
+        write_bytes=min(WRITE_BYTES, max(task.limits.memory // 16, 4 << 20)),
+        trial_seconds=TRIAL_SHARE * run.clock.budget,
+    )  # fmt: skip
 
-    def _smallest_ratio(self) -> float:
-        """The ratio that keeps the size limit."""
-        task = self.task
-        most = task.most_stored
-        if task.size_limit is not None:
-            ratios = [
-                self._ratio_of(label, task.labelled[label]) for label in REFERENCE if label in task.labelled
+
+def calibrated(run: Run, scratch: Scratch, ground: Ground) -> dict[str, Any]:
+    """What the machine and the store are, and how long the sample took."""
+    run.say("calibrate", f"measuring {run.task.target.text()}")
+    kind = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {run.task.threads} workers"
+    return {
+        "sample": {"bytes": ground.sample.values.nbytes, "seconds": ground.sample.seconds},
+        "machine": kind,
+        "store": targets.first_byte_and_bandwidth(scratch),
+    }
+
+
+def codecs_probed(run: Run, ground: Ground) -> Probed:
+    """Codecs on blocks of the sample. The ground then knows their speeds, the leaderboard the size limit."""
+    run.say("codecs", "probing codecs on blocks of the sample")
+    task = run.task
+    names = [*probe.CODECS, *(probe.SLOW if task.objective == "size" else ())]
+    wanted = probe.readable(names, task.limits.readers)
+    references = {label: task.labelled[label] for label in REFERENCE if label in task.labelled}
+    found = probe.probe(
+        ground.sample,
+        # Those that set the size limit come first, those of other layouts to compare with last.
+        dict.fromkeys(
+            [
+                *(one.codec for one in references.values()),
+                *wanted,
+                *(one.codec for one in task.labelled.values()),
             ]
-            if ratios:
-                most = self.board.most_stored = task.subject.nbytes / max(ratios) * task.size_limit
-        if not most:
-            return 0.0
-        # The probe's blocks differ from chunks: the reference's codec on the same blocks says by how much. What is
-        # measured is held to the limit itself.
-        ratio = task.subject.nbytes / most
-        probed = [
-            self.figures[task.labelled[label].codec].ratio / (task.size_limit or 1.0)
-            for label in REFERENCE
-            if label in task.labelled and task.labelled[label].codec in self.figures
-        ]
-        return min([ratio, *probed]) * PROBE_SLACK
+        ),
+        run.clock.left("codecs"),
+        lambda one: run.say("codecs", one.codec),
+    )
+    figures = {one.codec: one for one in found}
+    ground.encode = {one.codec: one.encode for one in found}
+    stored: dict[str, Trial] = {}
+    if task.limits.size_factor is not None and references:
+        ratios = [_ratio_of(label, one, ground, figures, stored) for label, one in references.items()]
+        run.board.most_stored = task.subject.nbytes / max(ratios) * task.limits.size_factor
+    smallest = _smallest_ratio(run, figures, references)
+    allowed = [one for one in found if one.codec in wanted]
+    return Probed(figures, probe.survivors(allowed, task.objective, CODECS_TRIED, smallest), stored)
 
-    def _ratio_of(self, label: str, layout: Layout) -> float:
-        """What a layout makes of the values: objects at several places, stored for real and kept for later."""
-        trial = Trial(layout, self.ground, label)
-        draws = trial.plan(REFERENCE_DRAWS)
-        if not self.affords(trial, draws, COMPARED_CEILING):
-            figures = self.figures.get(layout.codec)
-            return figures.ratio if figures else 1.0
-        trial.prepare(draws)
-        self._stored[label] = trial
-        self.ratios[label] = trial.ratio
-        return trial.ratio
 
-    def _space(self) -> Space:
-        task = self.task
-        codecs = tuple(one.codec for one in self.raced)
-        return Space(
-            task.subject.shape, task.subject.itemsize, task.classes, codecs, task.limits, task.threads,
-            filters=task.filters, ratios={one.codec: one.ratio for one in self.raced},
-        )  # fmt: skip
+def _ratio_of(
+    label: str, layout: Layout, ground: Ground, figures: dict[str, CodecFigures], stored: dict[str, Trial]
+) -> float:
+    """What a layout makes of the values: objects at several places, stored for real and kept for later."""
+    trial = Trial(layout, ground, label)
+    draws = trial.plan(REFERENCE_DRAWS)
+    if not affords(trial, draws, COMPARED_CEILING):
+        return figures[layout.codec].ratio if layout.codec in figures else 1.0
+    trial.prepare(draws)
+    stored[label] = trial
+    return trial.ratio
 
-    def _fit(self, space: Space) -> Ranked:
-        """Stages 2 and 3: layouts ranked by the fitted model, best first."""
-        task = self.task
-        self.model = CostModel(
-            task.subject.shape, task.subject.itemsize, task.target, task.threads, self.figures
+
+def _smallest_ratio(run: Run, figures: dict[str, CodecFigures], references: dict[str, Layout]) -> float:
+    """The ratio on blocks of the probe that a codec needs to keep the size limit."""
+    most = run.board.most_stored
+    if not most:
+        return 0.0
+    # The probe's blocks differ from chunks: the reference's codec on the same blocks says by how much. What is
+    # measured is held to the limit itself.
+    factor = run.task.limits.size_factor or 1.0
+    probed = [figures[one.codec].ratio / factor for one in references.values() if one.codec in figures]
+    return min([run.task.subject.nbytes / most, *probed]) * PROBE_SLACK
+
+
+def modelled(run: Run, ground: Ground, probed: Probed) -> tuple[CostModel, Ranking]:
+    """The cost model before anything is read, and the ranking of the layouts that may be proposed."""
+    task = run.task
+    shape, itemsize = task.subject.shape, task.subject.itemsize
+    model = CostModel(shape, itemsize, task.target, task.threads, probed.figures)
+    ratios = {one.codec: one.ratio for one in probed.tried}
+    space = LayoutSpace(shape, itemsize, task.classes, tuple(ratios), task.limits, task.threads, ratios)
+    return model, Ranking(model, space, ground, run.board)
+
+
+def fitted(run: Run, ranking: Ranking) -> Ranked:
+    """Layouts by the model, best first, once it was fitted to reads of some of them."""
+    run.say("model", "counting what every shape would touch")
+    space, model = ranking.space, ranking.model
+    largest = min(space.limits.max_shard, LARGEST_CHUNK)
+    shapes = chunk_shapes(space.shape, space.itemsize, space.classes, run.rng, largest=largest)
+    shapes = [one for one in shapes if space.fits_ladder(one)]
+    most = SHAPES_KEPT if run.clock.budget >= SHORT else SHAPES_KEPT // 2
+    ranked = ranking.ranked(shapes, most)
+    if not ranked:
+        raise ConstraintError(
+            "limits: no layout of those that were thought of keeps them all; allow more files, larger shards or "
+            "more memory, or a longer append"
         )
-        self.ranking = Ranking(self.model, space, self.ground, self.board)
-        self.say("model", "counting what every shape would touch")
-        largest = min(task.limits.max_shard, LARGEST_CHUNK)
-        shapes = chunk_shapes(
-            task.subject.shape, task.subject.itemsize, task.classes, self.rng, largest=largest
-        )
-        shapes = [one for one in shapes if space.fits_ladder(one)]
-        most = SHAPES_KEPT if self.clock.budget >= SHORT else SHAPES_KEPT // 2
-        ranked = self.ranking.ranked(shapes, most)
-        if not ranked:
-            raise ConstraintError(
-                "limits: no layout of those that were thought of keeps them all; allow more files, larger shards or "
-                "more memory, or a longer append"
-            )
-        for layout in designs(ranked):
-            if self.clock.until(SHARES["model"]) == 0 and len(self.board.tried) >= LEAST_DESIGNS:
-                break
-            self.say("model", f"reading {layout.text()}")
-            trial = self.read(Trial(layout, self.ground))
-            if trial is not None:
-                self.board.note(trial)
-                self.observe(trial)
-        if not self.board.tried:
-            # Each of them is more to store than a trial should be: one of them has to do.
-            trial = Trial(ranked[0][1], self.ground)
-            self.read(trial, ceiling=math.inf)
-            self.board.note(trial)
-            self.observe(trial)
-        self.model.fit()
-        self.found.calibration["model"] = self.model.described()
-        return self.ranking.ranked(shapes, most)
-
-    def _compare(self, space: Space) -> None:
-        """Read the labelled layouts, as far as time allows; those that keep the limits may win."""
-        for label, layout in self.task.labelled.items():
-            trial = self._stored.pop(label, None) or Trial(layout, self.ground, label)
-            if label not in self.task.required and not self._affordable(trial):
-                trial.close()
-                continue
-            self.say("compare", f"reading {label}")
-            if self.read(trial, ceiling=COMPARED_CEILING) is None:
-                continue
-            self.found.others.append(trial)
-            if probe.readable([layout.codec], self.task.readers) and space.allowed(layout):
-                self.board.note(trial)
-
-    def _affordable(self, trial: Trial) -> bool:
-        """Whether there is time left to store and read a layout, by the model and the codec's speed."""
-        layout = trial.layout
-        seconds = sum(
-            self.model.predict(one, [trial.part(one.name, 0)[0]], layout) for one in self.task.classes
-        )
-        draws = trial.draws or trial.plan(SEARCHED_DRAWS)
-        seconds *= (REPEATS + 1) * max(draws.values())
-        if trial.store is None:
-            seconds += trial.store_seconds(draws)
-        return seconds < self.clock.until(SHARES["compare"])
-
-    def read(self, trial: Trial, ceiling: float = 2.0) -> Trial | None:
-        """Store a layout and read each selection; None where storing takes over `ceiling` times the room."""
-        remote = self.task.target.remote
-        draws = trial.draws or trial.plan(1 if remote else SEARCHED_DRAWS)
-        if not self.affords(trial, draws, ceiling):
-            return None
-        if not trial.prepare(draws, self.patience(trial, draws)):
-            return None
-        for _ in range(1 if remote else REPEATS):
-            for one in self.task.classes:
-                for number in range(min(draws[one.name], SEARCHED_DRAWS)):
-                    trial.time(one, number)
-        return trial
-
-    def affords(self, trial: Trial, draws: Mapping[str, int], ceiling: float = 2.0) -> bool:
-        """Whether a trial may be stored: in bytes, and in time."""
-        most = ceiling * max(self.ground.trial_seconds, 0.05) * 2
-        return trial.cost(draws) <= ceiling * self.ground.write_bytes and trial.store_seconds(draws) <= most
-
-    def patience(self, trial: Trial, draws: Mapping[str, int]) -> float:
-        """Seconds after which storing a trial is given up: three times what was expected, at least a share of all."""
-        if trial.label in self.task.required:
-            return math.inf
-        return max(3 * trial.store_seconds(draws), PATIENCE * self.clock.budget)
-
-    def observe(self, trial: Trial) -> None:
-        """Give the model the times of a trial."""
-        for one in self.task.classes:
-            for number in range(trial.draws[one.name]):
-                if times := trial.times.get((one.name, number)):
-                    box, factor = trial.part(one.name, number)
-                    self.model.observe(box, trial.layout, float(np.median(times)) / factor)
-
-    def _race(self, share: float) -> None:
-        """Stage 5."""
-        finalists = self.board.leaders(FINALISTS)
-        self.found.finalists = finalists
-        self.say("race", "storing what races")
-        most = 2 if self.task.target.remote else RACED_DRAWS
-        for trial in finalists:
-            # More selections than in the search: one place must not decide.
-            trial.prepare(trial.plan(most, 4.0 if self.task.target.kind == "local" else 2.0))
-            trial.times.clear()
-
-        def told(trial: Trial, turn: int) -> None:
-            self.board.best = trial
-            self.say("race", f"round {turn + 1}, {len(finalists)} layouts in turns")
-
-        seconds = self.clock.until(share)
-        rounds = race(finalists, self.task.classes, seconds, self.rng, told, self.board.value)
-        timed = [one for one in finalists if rounds[id(one)]]
-        # Those that stayed to the end first, then by what the objective makes of them.
-        timed.sort(key=lambda one: (-min(len(rounds[id(one)]), 2 * LEAST_ROUNDS), self.board.value(one)))
-        self.found.finalists = timed
-        self.board.renew(timed)
-
-    def _refine(self, space: Space) -> None:
-        """As long as time is left: what is one step from the winner and was not tried, raced against it."""
-        for _ in range(MOST_STEPS):
-            winner = self.board.best
-            if winner is None or self.task.target.remote:
-                return
-            tried = {trial.layout for trial in self.board.tried}
-            near = dict.fromkeys(space.from_params(one) for one in space.neighbours(winner.layout))
-            new = [layout for layout in near if layout not in tried and space.allowed(layout)]
-            found = 0
-            for layout in sorted(new, key=self.ranking.score)[:STEP_LAYOUTS]:
-                if self.clock.until(SHARES["refine"]) == 0:
-                    break
-                self.say("refine", layout.text())
-                trial = self.read(Trial(layout, self.ground))
-                if trial is not None:
-                    self.board.note(trial)
-                    found += 1
-            if not found:
-                return
-            self._race(SHARES["last race"])
-            if self.found.finalists[0].layout == winner.layout:
-                return
-
-    def _workers(self) -> None:
-        """Stage 6."""
-        best = self.board.best
-        if best is None or best.store is None or self.clock.until(1.0) <= 0:
-            return
-        self.say("workers", "reading the winner with fewer workers")
-        self.found.scaling, self.found.workers = measure_workers(
-            best, self.task.classes, self.task.threads, self.clock.until(SHARES["workers"])
-        )
-
-    def say(self, stage: str, text: str) -> None:
-        """Tell the listener where the search is."""
-        if self.listener is None:
-            return
-        best = self.board.best
-        seconds = seconds_of_trial(best, self.task.classes) if best is not None else None
-        layout = best.layout.text() if best is not None else None
-        self.listener(Event(stage, text, self.clock.spent, self.clock.budget, layout, seconds or None))
+    for layout in designs(ranked):
+        if run.clock.left("model") == 0 and len(run.board.tried) >= LEAST_DESIGNS:
+            break
+        run.say("model", f"reading {layout.text()}")
+        trial = Trial(layout, ranking.ground)
+        if read(run, trial):
+            run.board.note(trial)
+            observe(model, trial)
+    if not run.board.tried:
+        # Each of them is more to store than a trial should be: one of them has to do.
+        trial = Trial(ranked[0], ranking.ground)
+        read(run, trial, ceiling=math.inf)
+        run.board.note(trial)
+        observe(model, trial)
+    model.fit()
+    return ranking.ranked(shapes, most)
 
 
-def machine(threads: int) -> str:
-    """What the machine is, in words."""
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {threads} workers"
+def compared(run: Run, ranking: Ranking, stored: dict[str, Trial]) -> list[Trial]:
+    """The labelled layouts that there was time to read; those that keep the limits may win."""
+    found = []
+    for label, layout in run.task.labelled.items():
+        trial = stored.get(label) or Trial(layout, ranking.ground, label)
+        if label not in run.task.required and not _affordable(run, trial, ranking.model):
+            trial.close()
+            continue
+        run.say("compare", f"reading {label}")
+        if not read(run, trial, ceiling=COMPARED_CEILING):
+            continue
+        found.append(trial)
+        if probe.readable([layout.codec], run.task.limits.readers) and ranking.space.allowed(layout):
+            run.board.note(trial)
+    return found
+
+
+def _affordable(run: Run, trial: Trial, model: CostModel) -> bool:
+    """Whether there is time left to store and read a layout, by the model and the codec's speed."""
+    classes = run.task.classes
+    once = sum(model.predict(one, [trial.part(one.name, 0)[0]], trial.layout) for one in classes)
+    draws = trial.draws or trial.plan(DRAWS_READ)
+    seconds = once * (REPEATS + 1) * max(draws.values())
+    if trial.store is None:
+        seconds += trial.store_seconds(draws)
+    return seconds < run.clock.left("compare")
+
+
+def workers_measured(run: Run) -> tuple[list[WorkerFigures], int]:
+    """The winner with 1, 2, 4 ... workers, and how many to propose."""
+    best = run.board.best
+    if best is None or best.store is None or run.clock.until(1.0) <= 0:
+        return [], run.task.threads
+    run.say("workers", "reading the winner with fewer workers")
+    return measure_workers(best, run.task.classes, run.task.threads, run.clock.left("workers"))
 
 
 def warm_imports() -> None:
-    """Import what later stages need on a thread of its own: a second or more, while the sample is read."""
+    """Import what later stages need on a thread of its own: a second or more, while the sample is read.
+
+    Raises `MissingPackageError` if it is not there.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        raise MissingPackageError("tune: the search needs scipy; install tessarray[tune]")
 
     def work() -> None:
-        for name in ("scipy.optimize", "scipy.stats", "optuna"):
-            # A missing package is told of where it is needed.
+        for name in ("scipy.optimize", "scipy.stats"):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
 

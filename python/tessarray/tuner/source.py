@@ -1,17 +1,9 @@
-"""The array to be tuned, and the sample of it that stands for the whole. The source is only ever read.
-
-An array that fits is its own sample. Of a larger one, pieces at evenly spread places along every axis are put together
-to one block of real values (a mosaic); where a race needs values at other places, the block is repeated. Shapes,
-positions and counts in a race are those of the whole array, so only what values look like is sampled.
-"""
+"""The array to be tuned. Its source is only ever read."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,13 +18,9 @@ from tessarray.tuner.errors import UntunableError
 from tessarray.tuner.layout import Layout, layout_of
 from tessarray.tuner.queries import Box
 
-__all__ = ["Sample", "Subject", "open_subject", "pieces_along", "sample_extents", "split_variable"]
+__all__ = ["NDArray", "Subject", "open_subject", "split_variable"]
 
 NDArray = npt.NDArray[Any]
-SAMPLE_BYTES = 256 << 20
-SMALLEST_SAMPLE = 4 << 20
-FIRST_READ = 4 << 20
-PIECES = 3
 TUNABLE = "biufcmM"
 IN_MEMORY = "array in memory"
 
@@ -164,100 +152,3 @@ def _refuse(spec: ArraySpec, label: str) -> None:
         raise UntunableError(
             f"{at}: has no elements (shape {spec.shape}); tune it once it holds data, or tune an array like it"
         )
-
-
-class Sample:
-    """Real values of a subject. `whole`: they are the array itself. `block(box)` gives values for any place."""
-
-    def __init__(self, values: NDArray, shape: tuple[int, ...], seconds: float = 0.0) -> None:
-        self.values = values
-        self.shape = shape
-        self.whole = values.shape == shape
-        self.seconds = seconds
-
-    @classmethod
-    def take(cls, subject: Subject, limit: int = SAMPLE_BYTES, seconds: float = 10.0) -> Sample:
-        """Read a sample of at most `limit` bytes in about `seconds`; less where the source is slow."""
-        started = time.perf_counter()
-        limit = max(min(limit, subject.nbytes), subject.itemsize)
-        if subject.nbytes > SMALLEST_SAMPLE:
-            rate = _rate(subject)
-            limit = min(limit, max(int(rate * seconds), SMALLEST_SAMPLE))
-        extents = sample_extents(subject.shape, max(limit // subject.itemsize, 1))
-        axes = [pieces_along(n, length) for n, length in zip(subject.shape, extents, strict=True)]
-        values = np.empty(extents, subject.dtype)
-        for places in itertools.product(*axes):
-            box = tuple((start, start + length) for start, _, length in places)
-            into = tuple(slice(at, at + length) for _, at, length in places)
-            values[into] = subject.read(box)
-        return cls(values, subject.shape, time.perf_counter() - started)
-
-    def block(self, box: Box) -> NDArray:
-        """Values for a box of the whole array: a view where the sample has them in one piece, else a new array."""
-        axes = [list(_wrapped(a, b, n)) for (a, b), n in zip(box, self.values.shape, strict=True)]
-        if all(len(axis) == 1 for axis in axes):
-            return self.values[tuple(axis[0][0] for axis in axes)]
-        out = np.empty([b - a for a, b in box], self.values.dtype)
-        for parts in itertools.product(*axes):
-            out[tuple(into for _, into in parts)] = self.values[tuple(at for at, _ in parts)]
-        return out
-
-
-def _rate(subject: Subject) -> float:
-    """Bytes a second of a first read, in the pieces that the source reads at no waste."""
-    natural = subject.spec.chunk or (1,) * len(subject.shape)
-    extents = [min(n, max(c, 1)) for n, c in zip(subject.shape, natural, strict=True)]
-    for axis in range(len(extents)):
-        size = math.prod(extents) * subject.itemsize
-        if size < FIRST_READ:
-            extents[axis] = min(subject.shape[axis], extents[axis] * max(FIRST_READ // size, 1))
-    # A natural chunk may be the whole array; then a part of it says less, but the budget is kept.
-    while math.prod(extents) * subject.itemsize > 8 * FIRST_READ:
-        longest = extents.index(max(extents))
-        extents[longest] = max(extents[longest] // 2, 1)
-    started = time.perf_counter()
-    read = subject.read(tuple((0, n) for n in extents))
-    return read.nbytes / max(time.perf_counter() - started, 1e-6)
-
-
-def sample_extents(shape: tuple[int, ...], elements: int) -> tuple[int, ...]:
-    """The sample's extents: every axis cut by the same factor, short axes kept whole."""
-    total = math.prod(shape)
-    if total <= elements:
-        return shape
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if math.prod(_cut(n, middle) for n in shape) > elements:
-            high = middle
-        else:
-            low = middle
-    return tuple(_cut(n, low) for n in shape)
-
-
-def _cut(extent: int, factor: float) -> int:
-    return max(min(extent, 16), int(extent * factor))
-
-
-def pieces_along(extent: int, length: int) -> list[tuple[int, int, int]]:
-    """(start in the array, start in the sample, length) of the pieces along one axis, at evenly spread places."""
-    if length >= extent:
-        return [(0, 0, extent)]
-    count = PIECES if length >= 32 * PIECES else 1
-    lengths = [length // count + (i < length % count) for i in range(count)]
-    found, at = [], 0
-    for i, size in enumerate(lengths):
-        start = int((extent - size) * ((i + 0.5) / count))
-        found.append((start, at, size))
-        at += size
-    return found
-
-
-def _wrapped(start: int, stop: int, period: int) -> Iterator[tuple[slice, slice]]:
-    """The parts of a range that repeats every `period`: (in the sample, in the result)."""
-    at = start
-    while at < stop:
-        low = at % period
-        size = min(period - low, stop - at)
-        yield slice(low, low + size), slice(at - start, at - start + size)
-        at += size

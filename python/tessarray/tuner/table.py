@@ -17,22 +17,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tessarray.display.markup import printable
+from tessarray.display.units import byte_text, count_text, extents_text, time_text
 from tessarray.tuner.result import Estimate, Row, TuneResult
-from tessarray.tuner.wording import (
-    byte_text,
-    count_text,
-    currency_of,
-    digits,
+from tessarray.tuner.result_text import (
+    asked_text,
+    commands,
+    estimate_parts,
     metadata_lines,
-    money_text,
-    printable,
     query_names,
-    rerun_command,
-    seconds_text,
-    sizes,
+    source_text,
     titles,
     type_name,
-    unit_of,
 )
 
 __all__ = ["render", "show"]
@@ -56,7 +52,7 @@ def show(
 def render(result: TuneResult, *, saved: str | None = None, every: bool = False) -> RenderableType:
     """What `show` prints."""
     shown, left_out = _shown(result, every)
-    parts: list[RenderableType | None] = [_heading(result), _times(result, shown), _costs(result, shown)]
+    parts: list[RenderableType | None] = [_heading(result), _times(result, shown), _costs(shown)]
     if left_out:
         parts.append(Text(f"and {left_out} more candidates, slower or larger than these", style="dim"))
     parts += [_lines("Why", result.why), _lines("Notes", result.notes)]
@@ -79,14 +75,13 @@ def _shown(result: TuneResult, every: bool) -> tuple[list[tuple[str, Row]], int]
 
 
 def _heading(result: TuneResult) -> RenderableType:
-    where = printable(f"{result.source}:{result.variable}" if result.variable else result.source)
     facts = [
-        f"{sizes(result.shape)} {type_name(result)}",
+        f"{extents_text(result.shape)} {type_name(result)}",
         f"objective {result.objective}",
-        f"{result.searched} layouts searched in {seconds_text(result.seconds)}",
+        f"{result.searched} layouts searched in {time_text(result.seconds)}",
         f"{result.workers} worker{'s' if result.workers != 1 else ''}",
     ]
-    found = Text.assemble((where, "bold"), "  ", (", ".join(facts), "dim"))
+    found = Text.assemble((source_text(result), "bold"), "  ", (", ".join(facts), "dim"))
     if result.interrupted:
         found.append("\nInterrupted: this is the best so far.", style="yellow")
     return Padding(found, (0, 0, 1, 0))
@@ -99,27 +94,22 @@ def _times(result: TuneResult, rows: Sequence[tuple[str, Row]]) -> Table:
     front = result.front
     for title, row in rows:
         mark = "*" if any(row is one for one in front) else ""
-        asked = {
-            name: f"{count_text(row.requests[name])} req, {byte_text(row.fetched[name])}"
-            for name in names
-            if name in row.requests and name in row.fetched
-        }
         table.add_row(
             Text(f"{title}{mark}", style=_style(row)),
             Text(row.layout.text(), style=_style(row)),
             _estimate("seconds", row.read, _style(row)),
-            *(_estimate("seconds", row.queries.get(name), _style(row), asked.get(name)) for name in names),
+            *(
+                _estimate("seconds", row.queries.get(name), _style(row), asked_text(row, name))
+                for name in names
+            ),
         )
     return table
 
 
-def _costs(result: TuneResult, rows: Sequence[tuple[str, Row]]) -> Table:
-    currency = currency_of(result)
-    priced = any(row.money is not None for row in result.rows)
-    table = _table(["", "writes", "size", "files", "memory", *(["a month"] if priced else [])], left=1)
+def _costs(rows: Sequence[tuple[str, Row]]) -> Table:
+    table = _table(["", "writes", "size", "files", "memory"], left=1)
     for title, row in rows:
         cells = [byte_text(row.stored), count_text(row.files), byte_text(row.memory)]
-        cells += [money_text(row.money, currency)] if priced else []
         table.add_row(
             Text(title, style=_style(row)),
             _estimate("rate", row.write, _style(row)),
@@ -144,10 +134,10 @@ def _estimate(kind: str, one: Estimate | None, style: str, below: str | None = N
     """The figure, below it its interval, and what else is said."""
     if one is None:
         return Text("–")
-    factor, name = unit_of(kind, one.value)
-    text = Text(f"{'' if one.measured else '~'}{digits(one.value / factor)} {name}", style=style)
-    if one.low != one.high:
-        text.append(f"\n{digits(one.low / factor)}–{digits(one.high / factor)}", style="not bold dim")
+    figure, interval = estimate_parts(kind, one)
+    text = Text(figure, style=style)
+    if interval:
+        text.append(f"\n{interval}", style="not bold dim")
     if below:
         text.append(f"\n{below}", style="not bold dim")
     return text
@@ -160,8 +150,6 @@ def _lines(head: str, lines: Sequence[str]) -> RenderableType | None:
 
 
 def _next(result: TuneResult, saved: str | None) -> list[str]:
-    source = "SRC" if result.source.startswith("<") else shlex.quote(result.source)
     if saved is None:
         return ["--out layout.json keeps this result: to write the data in this layout, and to measure again"]
-    file = shlex.quote(saved)
-    return [f"tessarray convert {source} DST --layout {file}", rerun_command(file)]
+    return list(commands(result, shlex.quote(saved)).values())

@@ -21,7 +21,8 @@ from tessarray.errors import TessarrayError
 from tessarray.tuner.expected import touched
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import Box, QueryClass
-from tessarray.tuner.source import NDArray, Sample
+from tessarray.tuner.sampling import Sample
+from tessarray.tuner.source import NDArray
 from tessarray.tuner.target import Scratch
 
 __all__ = ["Ground", "Trial", "WrongValuesError", "aligned"]

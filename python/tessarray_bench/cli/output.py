@@ -15,12 +15,3 @@ def console() -> Any:
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
     return Console(highlight=False, width=width)
-
-
-def size(nbytes: float) -> str:
-    """Bytes in the unit that suits."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if nbytes < 1000 or unit == "GB":
-            return f"{nbytes:.3g} {unit}"
-        nbytes /= 1000
-    raise AssertionError

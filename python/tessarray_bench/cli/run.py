@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tessarray.display.units import byte_text
 from tessarray_bench import suites as known
 from tessarray_bench.harness import environments, machine
 from tessarray_bench.harness.run import Plan, Progress, Runner
@@ -222,7 +223,7 @@ def _may_drop_caches() -> None:
 def list_workloads(workloads: list[Workload]) -> None:
     from rich.table import Table
 
-    from tessarray_bench.cli.output import console, size
+    from tessarray_bench.cli.output import console
 
     table = Table("workload", "data", "size", "chunks", "shards", "codec", "queries")
     for w in workloads:
@@ -235,7 +236,7 @@ def list_workloads(workloads: list[Workload]) -> None:
         table.add_row(
             w.id,
             data,
-            size(w.nbytes),
+            byte_text(w.nbytes),
             *("×".join(map(str, c)) if c else "" for c in cut),
             str(w.layout.codec) if w.layout else "natural",
             ", ".join(query.name for query in w.queries),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tessarray_bench.harness import machine
+from tessarray.display.units import byte_text
 from tessarray_bench.model import Job
 
 LAUNCH = Path(__file__).resolve().parent.parent / "worker" / "launch.py"
@@ -109,9 +109,7 @@ def _watch(worker: subprocess.Popen[bytes], limits: Limits, said: Path) -> tuple
         while not done.wait(POLL):
             used = _resident(worker.pid)
             if used > limits.memory:
-                over.append(
-                    ("memory", f"held {used / 1e9:.1f} GB where {limits.memory / 1e9:.1f} GB are allowed")
-                )
+                over.append(("memory", f"held {byte_text(used)}, and {byte_text(limits.memory)} are allowed"))
                 _kill(worker)
                 return
             if said.stat().st_size > SAID_BYTES:
@@ -191,7 +189,3 @@ def _last_line(path: Path) -> str:
         said.seek(max(path.stat().st_size - 64 * MESSAGE, 0))
         lines = said.read().decode("utf-8", errors="replace").strip().splitlines()
     return lines[-1][:MESSAGE] if lines else "it said nothing"
-
-
-def default_limits(seconds: float) -> Limits:
-    return Limits(seconds, int((machine.memory() or 8 << 30) * 0.8))

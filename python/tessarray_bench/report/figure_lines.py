@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tessarray.display.pictures import new_figure, unit_axis
 from tessarray_bench.grid import Grid, Line
 from tessarray_bench.model import Workload
 from tessarray_bench.report.figure_style import Look, legend
@@ -34,8 +35,6 @@ AXES = (
 
 def draw_lines(results: Results, grid: Grid, look: dict[str, Look]) -> Iterator[tuple[str, Any]]:
     """(name, figure) for each axis along which the grid has workloads that differ in nothing else."""
-    from matplotlib.figure import Figure
-
     for axis in AXES:
         families = families_of(grid, results.workloads, axis)
         panels = [(family, step) for family in families for step in steps_of(grid, family)]
@@ -43,7 +42,7 @@ def draw_lines(results: Results, grid: Grid, look: dict[str, Look]) -> Iterator[
             held = panels[start : start + 9]
             across = min(3, len(held))
             down = -(-len(held) // across)
-            figure = Figure(figsize=(3.1 * across, 0.7 + 2.5 * down), layout="constrained")
+            figure = new_figure(3.1 * across, 0.7 + 2.5 * down)
             axes = figure.subplots(down, across, squeeze=False).flat
             for panel in list(axes)[len(held) :]:
                 panel.set_visible(False)
@@ -111,15 +110,14 @@ def line_panel(
     panel.set_xticks(list(places.values()), [text_of(value) for value in family.values()])
     panel.minorticks_off()
     panel.set_title(f"{common(list(family))}: {step}", loc="left")
-    panel.set_ylabel("time / s")
+    unit_axis(panel.yaxis, "seconds")
+    panel.set_ylabel("time")
     told = [f"{what} at {', '.join(where)}" for what, where in failures.items()]
     panel.set_xlabel("\n".join([axis.label, *told]), fontsize=7 if told else None)
 
 
 def draw_codecs(results: Results, grid: Grid, look: dict[str, Look]) -> Iterator[tuple[str, Any]]:
     """(step, figure): speed against stored size, a panel for each kind of data; up and to the right is better."""
-    from matplotlib.figure import Figure
-
     if grid.suite != "codecs":
         return
     data: dict[str, list[Line]] = {}
@@ -130,7 +128,7 @@ def draw_codecs(results: Results, grid: Grid, look: dict[str, Look]) -> Iterator
     for step in dict.fromkeys(
         line.step for line in grid.lines if line.step not in ("sync", "open", "first read")
     ):
-        figure = Figure(figsize=(3.6 * len(data), 3.6), layout="constrained")
+        figure = new_figure(3.6 * len(data), 3.6)
         for (kind, lines), panel in zip(
             data.items(), figure.subplots(1, len(data), squeeze=False)[0], strict=True
         ):
@@ -153,7 +151,11 @@ def pareto_panel(panel: Any, results: Results, grid: Grid, lines: list[Line], lo
                 failures[told] = failures.get(told, 0) + 1
             elif cell is not None and cell.stored and cell.rate:
                 points.append(
-                    (workload.nbytes / cell.stored, cell.rate, str(workload.layout and workload.layout.codec))
+                    (
+                        workload.nbytes / cell.stored,
+                        cell.rate * 1e9,
+                        str(workload.layout and workload.layout.codec),
+                    )
                 )
                 panel.plot(*points[-1][:2], look[system].marker, color=look[system].colour, alpha=0.85, mew=0)
     front = [p for p in points if not any(q[0] >= p[0] and q[1] >= p[1] and q[:2] != p[:2] for q in points)]
@@ -164,10 +166,11 @@ def pareto_panel(panel: Any, results: Results, grid: Grid, lines: list[Line], lo
             codec, (ratio, rate), xytext=(0, 6), textcoords="offset points", fontsize=6.5, ha="center"
         )
     panel.set_yscale("log")
+    unit_axis(panel.yaxis, "rate")
     panel.margins(0.18, 0.12)
     below = [f"{what} ({n} of {len(lines)})" for what, n in failures.items()]
     panel.set_xlabel("\n".join(["values' size over stored size", *below]), fontsize=7 if below else None)
-    panel.set_ylabel("GB/s")
+    panel.set_ylabel("rate")
 
 
 def common(names: list[str]) -> str:

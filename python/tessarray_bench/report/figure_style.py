@@ -1,7 +1,6 @@
-"""How figures look: a colour and a marker for each system, the same in every figure; fonts that stay readable in print.
+"""How figures look: a colour and a marker for each system, the same in every figure.
 
-Colours are Okabe and Ito's, then Tol's muted ones, which the colour-blind tell apart; markers, and hatches of bars,
-tell apart what a greyscale print does not.
+Markers, and hatches of bars, tell apart what a greyscale print does not.
 """
 
 from __future__ import annotations
@@ -11,13 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tessarray.display.palette import MARKERS, PRINTED
+from tessarray.display.pictures import save
 from tessarray_bench.results import AGAIN, Results
 
-COLOURS = (
-    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#555555"),
-    *("#882255", "#999933", "#332288", "#44AA99", "#B8860B", "#AA4499", "#661100"),
-)
-MARKERS = "osD^vPX<>hp*d8"
 HATCHES = ("", "////", "....")
 
 # Places in the palette that do not depend on which systems a run had.
@@ -25,26 +21,6 @@ KNOWN = (
     *("tessarray", "zarr-python", "tensorstore", "h5py", "netcdf4", "zarr-python+zarrs", "blosc2", "tiledb"),
     *("icechunk", "atlas", "ome-zarr", "acquire-zarr", "xarray-zarr", "xarray-netcdf"),
 )
-
-RC: dict[str, Any] = {
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4.5,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "tessarray-bench",
-}
 
 
 @dataclass(frozen=True)
@@ -63,17 +39,14 @@ def looks(results: Results) -> dict[str, Look]:
 
 
 def look(title: str, place: int) -> Look:
-    n = len(COLOURS)
-    return Look(title, COLOURS[place % n], MARKERS[place % n], HATCHES[min(place // n, 2)])
+    n = len(PRINTED)
+    return Look(title, PRINTED[place % n], MARKERS[place % n], HATCHES[min(place // n, 2)])
 
 
 def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
-    """The figure as PNG and as SVG; the same bytes for the same figure, but for matplotlib's version."""
+    """The figure as PNG and as SVG."""
     plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
-    paths = [folder / f"{plain}.{suffix}" for suffix in ("png", "svg")]
-    for path, metadata in zip(paths, ({"Software": None}, {"Date": None}), strict=True):
-        figure.savefig(path, dpi=160, bbox_inches="tight", metadata=metadata)
-    return paths
+    return [save(figure, folder / f"{plain}.{suffix}") for suffix in ("png", "svg")]
 
 
 def legend(figure: Any, shown: Iterable[Look], columns: int = 5, *, points: bool = False) -> None:
@@ -87,4 +60,4 @@ def legend(figure: Any, shown: Iterable[Look], columns: int = 5, *, points: bool
         for each in shown
     ]
     if handles:
-        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns)

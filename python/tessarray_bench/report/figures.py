@@ -8,16 +8,16 @@ the axis, with the word for it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tessarray.display.pictures import new_figure, style
+from tessarray.display.units import time_text, unit_of
 from tessarray_bench.grid import Grid, Line, grids
 from tessarray_bench.report.figure_lines import draw_codecs, draw_lines
-from tessarray_bench.report.figure_style import RC, Look, looks, save_figure
+from tessarray_bench.report.figure_style import Look, looks, save_figure
 from tessarray_bench.results import Results
-from tessarray_bench.tables import duration
 
 ACROSS = 4  # panels side by side
 DOWN = 4  # and below each other, before the next page
@@ -25,14 +25,11 @@ DOWN = 4  # and below each other, before the next page
 
 def draw(results: Results, folder: Path) -> list[Path]:
     """Draw everything there is data for into `folder`, which is made; the paths of the figures."""
-    import matplotlib
-
-    style: Any = RC
     folder.mkdir(parents=True, exist_ok=True)
     look = looks(results)
     several = len(results.groups) > 1
     paths: list[Path] = []
-    with matplotlib.rc_context(style):
+    with style():
         for grid in grids(results):
             name = f"{grid.file}-{grid.suite}" if several else grid.suite
             for page, figure in enumerate(bar_pages(grid, look), 1):
@@ -54,11 +51,9 @@ def bar_pages(grid: Grid, look: dict[str, Look]) -> list[Any]:
 
 
 def bars(grid: Grid, rows: Sequence[Sequence[Line]], look: dict[str, Look]) -> Any:
-    from matplotlib.figure import Figure
-
     across = max(len(row) for row in rows)
     tall = 0.6 + 0.17 * len(grid.every)
-    figure = Figure(figsize=(1.6 + 2.0 * across, 0.3 + tall * len(rows)), layout="constrained")
+    figure = new_figure(1.6 + 2.0 * across, 0.3 + tall * len(rows))
     axes = figure.subplots(len(rows), across, squeeze=False, sharey=True)
     for row, panels in zip(rows, axes, strict=True):
         for line, panel in zip(row, panels, strict=False):
@@ -80,7 +75,7 @@ def bar_panel(panel: Any, grid: Grid, line: Line, look: dict[str, Look]) -> None
         for s in marks
         if (cell := grid.cell(line, s))
     ]
-    unit, factor = unit_of(max(known, default=1.0))
+    factor, unit = unit_of("seconds", max(known, default=1.0))
     top = max(known, default=1.0) / factor
     for place, system in enumerate(grid.every):
         failure = grid.failure(line, system)
@@ -107,7 +102,7 @@ def bar_panel(panel: Any, grid: Grid, line: Line, look: dict[str, Look]) -> None
                 )
                 end = high
             weight = "bold" if marks.get(system) else "normal"
-            told = f"{duration(cell.median)}{'*' if marks.get(system) == 'fastest' else ''}"
+            told = f"{time_text(cell.median)}{'*' if marks.get(system) == 'fastest' else ''}"
             panel.text(end + 0.02 * top, place, told, va="center", fontsize=6.5, weight=weight)
     panel.set_yticks(range(len(grid.every)), [look[system].title for system in grid.every])
     panel.set_ylim(len(grid.every) - 0.4, -0.6)
@@ -115,8 +110,3 @@ def bar_panel(panel: Any, grid: Grid, line: Line, look: dict[str, Look]) -> None
     panel.grid(visible=False, axis="y")
     panel.set_title(line.step, loc="left")
     panel.set_xlabel(unit, labelpad=1)
-
-
-def unit_of(seconds: float) -> tuple[str, float]:
-    place = min(3, max(0, -math.floor(math.log10(seconds) / 3))) if seconds > 0 else 0
-    return (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))[place]

@@ -191,6 +191,35 @@ impl Array {
         self.write_up_to(selection, input, arena, End::Held)
     }
 
+    /// As [`write_from`](Self::write_from), of some fields of a structured type: those of `input`, whose elements are the
+    /// array's, are written, and the others stay as they are stored. Fields are named by their places in the type.
+    ///
+    /// Every object that is touched is read, changed and put under the lock of its key, also where all of its elements are
+    /// written: so writers of other fields, in other threads and processes, lose nothing.
+    ///
+    /// # Errors
+    /// Those of a write; a type without fields, a place that no field has; damage in any chunk that is touched.
+    pub fn write_fields(
+        &self,
+        selection: &Selection,
+        fields: &[usize],
+        input: &InputView<'_>,
+        arena: &Arena,
+    ) -> Result<()> {
+        let state = self.state();
+        self.fits(&state, selection, input.shape(), input.item())?;
+        let spans = fields.iter().map(|&field| {
+            state.metadata.data_type.field_span(field).ok_or_else(|| ArrayError::Argument {
+                what: "fields".into(),
+                expected: "places of fields of a structured type".into(),
+                found: format!("{field} of {}", state.metadata.data_type),
+            })
+        });
+        let spans = spans.collect::<Result<Vec<_>>>()?;
+        self.settle()?;
+        execute::write_fields(&self.target(&state), selection, Some(&spans), input, arena, End::Open)
+    }
+
     fn write_up_to(
         &self,
         selection: &Selection,

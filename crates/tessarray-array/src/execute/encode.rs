@@ -35,6 +35,8 @@ pub(crate) struct ObjectEncoder<'a> {
     arena: &'a Arena,
     end: End,
     fill: Vec<u8>,
+    /// The bytes of an element that are written, where the others stay.
+    fields: Option<&'a [Range<usize>]>,
 }
 
 /// Where a shard, or an inner chunk, stands: its coordinates, what of it is written, and its current bytes.
@@ -54,7 +56,12 @@ impl<'a> ObjectEncoder<'a> {
     ) -> Self {
         let leaves = Leaves::new(picks, target.layout);
         let fill = fill_item(leaves.chain.spec(), arena);
-        Self { target, leaves, input, arena, end, fill }
+        Self { target, leaves, input, arena, end, fill, fields: None }
+    }
+
+    /// The same, of these bytes of every element: what is stored of the others stays.
+    pub(crate) fn of_fields(self, fields: Option<&'a [Range<usize>]>) -> Self {
+        Self { fields, ..self }
     }
 
     /// The same for an object of another shape.
@@ -64,7 +71,7 @@ impl<'a> ObjectEncoder<'a> {
     {
         let leaves = Leaves::new(self.leaves.picks, target.layout);
         let (input, arena, end, fill) = (self.input, self.arena, self.end, self.fill.clone());
-        ObjectEncoder { target, leaves, input, arena, end, fill }
+        ObjectEncoder { target, leaves, input, arena, end, fill, fields: self.fields }
     }
 
     /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
@@ -122,7 +129,7 @@ impl<'a> ObjectEncoder<'a> {
 
     /// A large chunk that its chain stores as it is, from where it lies in the input.
     fn stored(&self, leaf: &Leaf<'_>, scratch: &mut Scratch) -> Option<Vec<Cow<'a, [u8]>>> {
-        let pieces = InputPieces::new(leaf, self.input)?;
+        let pieces = self.pieces(leaf)?;
         let runs = pieces.runs(costs::STORED_RUN)?;
         if self.begins_with_fill(&pieces, scratch) {
             return None;
@@ -250,10 +257,12 @@ impl<'a> ObjectEncoder<'a> {
         out: &mut Vec<u8>,
     ) -> Result<bool> {
         let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
-        if let Some(run) = leaf.run_of(self.input) {
+        if self.fields.is_none()
+            && let Some(run) = leaf.run_of(self.input)
+        {
             return self.encode(run, scratch, out).map_err(failed);
         }
-        if let Some(pieces) = InputPieces::new(leaf, self.input)
+        if let Some(pieces) = self.pieces(leaf)
             && !self.begins_with_fill(&pieces, scratch)
             && self.leaves.chain.encode_pieces(&pieces, out).map_err(failed)?
         {
@@ -264,6 +273,14 @@ impl<'a> ObjectEncoder<'a> {
             self.overlay(place, leaf, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
         scratch.give(chunk);
         result.map_err(failed)
+    }
+
+    /// A large chunk that is the input's, piece by piece.
+    fn pieces(&self, leaf: &Leaf<'_>) -> Option<InputPieces<'a>> {
+        if self.fields.is_some() {
+            return None;
+        }
+        InputPieces::new(leaf, self.input)
     }
 
     /// Whether a chunk may hold nothing but the fill value.
@@ -302,7 +319,18 @@ impl<'a> ObjectEncoder<'a> {
             _ if covered && is_inside(place.at, self.target.layout, &self.target.metadata.shape) => {}
             _ => fill_chunk(chunk, &self.fill),
         }
-        leaf.gather(self.input, chunk, &self.leaves.strides);
+        let Some(fields) = self.fields else {
+            leaf.gather(self.input, chunk, &self.leaves.strides);
+            return Ok(());
+        };
+        let mut changed = scratch.sized(chunk.len())?;
+        changed.copy_from_slice(chunk);
+        leaf.gather(self.input, &mut changed, &self.leaves.strides);
+        let item = self.input.item();
+        for (element, changed) in chunk.chunks_exact_mut(item).zip(changed.chunks_exact(item)) {
+            fields.iter().for_each(|field| element[field.clone()].copy_from_slice(&changed[field.clone()]));
+        }
+        scratch.give(changed);
         Ok(())
     }
 

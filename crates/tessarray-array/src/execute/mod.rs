@@ -21,7 +21,7 @@ pub(crate) use encode::End;
 pub(crate) use indexes::child_at;
 pub(crate) use many::read_many;
 pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use write::{write, write_fields};
 
 use std::cell::RefCell;
 use tessarray_codec::Scratch;

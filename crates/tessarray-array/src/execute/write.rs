@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::plan::{Child, Picks};
 use crate::target::Target;
 use std::borrow::Cow;
+use std::ops::Range;
 use tessarray_buffer::{Arena, InputView};
 use tessarray_grid::Selection;
 use tessarray_store::{Key, PutMode, StoreError, Update};
@@ -38,12 +39,24 @@ pub(crate) fn write(
     arena: &Arena,
     end: End,
 ) -> Result<()> {
+    write_fields(target, selection, None, input, arena, end)
+}
+
+/// The same, of these bytes of every element where they are given: then every object is changed by step 3.
+pub(crate) fn write_fields(
+    target: &Target<'_>,
+    selection: &Selection,
+    fields: Option<&[Range<usize>]>,
+    input: &InputView<'_>,
+    arena: &Arena,
+    end: End,
+) -> Result<()> {
     if input.shape().contains(&0) {
         return Ok(());
     }
     let picks = Picks::new(selection, target.layout);
     let objects = picks.objects(target.layout);
-    let encoder = ObjectEncoder::new(target, &picks, input, arena, end);
+    let encoder = ObjectEncoder::new(target, &picks, input, arena, end).of_fields(fields);
     let threads = target.session.threads() as u64;
     let bytes = picks.leaf_count().saturating_mul(target.layout.leaf_bytes() as u64);
     let n = objects.len();

@@ -30,7 +30,7 @@ pub enum ShardChoice {
     /// No shards: every chunk is an object.
     #[default]
     None,
-    /// Shards if there would be very many chunks.
+    /// Shards of a size that suits stores, with small inner chunks.
     Auto,
     /// Shards of this shape, of whole chunks.
     Shape(Vec<u64>),

@@ -14,6 +14,7 @@
 
 use super::corrupt;
 use super::header::{HEADER, Header, int};
+use crate::crc32c::{crc32c, crc32c_append, crc32c_combine};
 use crate::{CodecError, Result};
 
 /// Bytes between the table and the first block.
@@ -21,15 +22,13 @@ pub(super) const GAP: usize = 8;
 /// Negative both as an offset and as the length of a stream: no reader takes it for either.
 const MARK: [u8; 4] = *b"CRC\xff";
 
-/// Marks a frame whose blocks start [`GAP`] bytes behind its table, which ends at `table`, and puts its checksum there.
-/// `data` are the frame's bytes that follow `frame`.
-pub(super) fn mark(frame: &mut [u8], table: usize, data: &[&[u8]]) {
+/// Marks a frame whose blocks start [`GAP`] bytes behind its table, which ends at `table`, and puts its checksum there. The
+/// `len` bytes of the blocks have the checksum `blocks`: it is made while they are in the cache, before the table is known.
+pub(super) fn mark(frame: &mut [u8], table: usize, blocks: u32, len: usize) {
     let (head, rest) = frame.split_at_mut(table + 4);
     head[table..].copy_from_slice(&MARK);
-    let (place, blocks) = rest.split_at_mut(GAP - 4);
-    let sum = crc32c::crc32c_append(crc32c::crc32c(head), blocks);
-    let sum = data.iter().fold(sum, |sum, part| crc32c::crc32c_append(sum, part));
-    place.copy_from_slice(&sum.to_le_bytes());
+    let sum = crc32c_combine(crc32c(head), blocks, len);
+    rest[..4].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Verifies the checksum of a frame, if it has one.
@@ -45,7 +44,7 @@ pub(super) fn verify(header: &Header, input: &[u8]) -> Result<()> {
         return Err(super::truncated(table + GAP, input.len()));
     };
     let stored = int(input, table + 4).unwrap_or_default().cast_unsigned();
-    let computed = crc32c::crc32c_append(crc32c::crc32c(head), blocks);
+    let computed = crc32c_append(crc32c(head), blocks);
     if stored == computed {
         return Ok(());
     }

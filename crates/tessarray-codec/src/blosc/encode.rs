@@ -4,6 +4,7 @@ use super::checksum::{self, GAP};
 use super::header::{HEADER, Header, MAX_DECODED, MAX_SPLITS, MIN_BUFFER};
 use super::scratch::{Scratch, ready, with_scratch};
 use super::{BloscConfig, Compressor, Filter, raw};
+use crate::crc32c::crc32c_append;
 use crate::shuffle::{bitshuffle, shuffle, sized};
 use crate::{CodecError, Pieces, Result};
 use std::ops::Range;
@@ -34,27 +35,27 @@ pub(super) fn encode(
     // Nothing to protect: the header of an empty frame says it all.
     let raw = (checksum && nbytes > 0).then(|| raw::header(&header));
     crate::room::reserve(out, raw.map_or(nbytes + HEADER, |raw| raw.cbytes))?;
-    let stored = with_scratch(|scratch| -> Result<bool> {
-        let mut encoder = Encoder { config, header: &header, raw, input, start, scratch };
+    let (stored, sum) = with_scratch(|scratch| -> Result<(bool, u32)> {
+        let mut encoder = Encoder { config, header: &header, raw, input, start, scratch, sum: 0 };
         if config.level == 0 || nbytes < MIN_BUFFER {
             encoder.store(out, false);
-            return Ok(true);
+            return Ok((true, encoder.sum));
         }
         encoder.prepare()?;
         // Where the first block does not compress, and is not shuffled, the data are stored while the other blocks are
         // tried, until one does: so data that do not compress at all are copied once.
         let doubtful = header.block_filter(header.blocksize) == Filter::None && header.blocks() > 1;
         if encoder.blocks(out, doubtful).is_some() {
-            return Ok(false);
+            return Ok((false, encoder.sum));
         }
         if encoder.store(out, doubtful) {
-            return Ok(true);
+            return Ok((true, encoder.sum));
         }
         let stored = encoder.blocks(out, false).is_none();
         if stored {
             encoder.store(out, false);
         }
-        Ok(stored)
+        Ok((stored, encoder.sum))
     })?;
     match raw {
         Some(raw) if stored => header = raw,
@@ -64,7 +65,8 @@ pub(super) fn encode(
     let frame = &mut out[start..];
     frame[..HEADER].copy_from_slice(&header.bytes());
     if raw.is_some() {
-        checksum::mark(frame, header.table_end(), &[]);
+        let table = header.table_end();
+        checksum::mark(frame, table, sum, header.cbytes - table - GAP);
     }
     Ok(())
 }
@@ -81,29 +83,30 @@ pub(super) fn stored_head(
         return None;
     }
     let mut header = header_of(config, input.len());
-    let unfiltered = header.block_filter(header.blocksize) == Filter::None;
-    let stored = config.level == 0
-        || input.len() < MIN_BUFFER
-        || unfiltered && {
-            with_scratch(|scratch| {
-                let mut gathered = std::mem::take(&mut scratch.gathered);
-                let mut encoder = Encoder { config, header: &header, raw: None, input, start: 0, scratch };
-                let whole = input.whole(encoder.range(0)).is_some();
-                let roomy = whole || ready(&mut gathered, header.blocksize).is_ok();
-                let stored = roomy
-                    && (0..header.blocks()).all(|index| {
-                        let block = input.get(encoder.range(index), &mut gathered);
-                        !encoder.compresses(block)
-                    });
-                encoder.scratch.gathered = gathered;
-                stored
-            })
-        };
-    if !stored {
+    let raw = (checksum && !input.is_empty()).then(|| raw::header(&header));
+    let sum = if config.level == 0 || input.len() < MIN_BUFFER {
+        raw.map_or(0, |_| runs.iter().fold(0, |sum, run| crc32c_append(sum, run)))
+    } else if header.block_filter(header.blocksize) == Filter::None {
+        with_scratch(|scratch| {
+            let mut gathered = std::mem::take(&mut scratch.gathered);
+            let mut encoder = Encoder { config, header: &header, raw, input, start: 0, scratch, sum: 0 };
+            let whole = input.whole(encoder.range(0)).is_some();
+            let roomy = whole || ready(&mut gathered, header.blocksize).is_ok();
+            let stored = roomy
+                && (0..header.blocks()).all(|index| {
+                    let block = input.get(encoder.range(index), &mut gathered);
+                    // First, since it reads all of the block in order: then the trial finds it in the cache.
+                    encoder.add(block);
+                    !encoder.compresses(block)
+                });
+            encoder.scratch.gathered = gathered;
+            stored.then_some(encoder.sum)
+        })?
+    } else {
         return None;
-    }
-    if checksum && !input.is_empty() {
-        return raw::head_of(&raw::header(&header), runs);
+    };
+    if let Some(raw) = raw {
+        return raw::head_of(&raw, sum);
     }
     header.stored = true;
     header.cbytes = input.len() + HEADER;
@@ -134,20 +137,32 @@ struct Encoder<'a> {
     /// Where in the output the frame starts.
     start: usize,
     scratch: &'a mut Scratch,
+    /// The checksum of the blocks so far, where frames have checksums: each is added while it is in the cache.
+    sum: u32,
 }
 
 impl Encoder<'_> {
+    /// Adds bytes that follow to the checksum.
+    fn add(&mut self, bytes: &[u8]) {
+        if self.raw.is_some() {
+            self.sum = crc32c_append(self.sum, bytes);
+        }
+    }
+
     /// Appends header space, block offsets and blocks; `None` when the frame would be larger than storing the data, or, with
     /// `doubtful`, where the first block does not get smaller.
     fn blocks(&mut self, out: &mut Vec<u8>, doubtful: bool) -> Option<()> {
         out.truncate(self.start);
         let first = self.start + self.header.table_end() + if self.raw.is_some() { GAP } else { 0 };
         out.resize(first, 0);
+        self.sum = 0;
         let mut gathered = std::mem::take(&mut self.scratch.gathered);
         let done = (0..self.header.blocks()).try_for_each(|index| {
-            self.start_block(index, out.len(), out);
+            let at = out.len();
+            self.start_block(index, at, out);
             let block = self.input.get(self.range(index), &mut gathered);
             self.block(block, out)?;
+            self.add(&out[at..]);
             (index > 0 || !doubtful || out.len() - first < block.len()).then_some(())
         });
         self.scratch.gathered = gathered;
@@ -178,22 +193,25 @@ impl Encoder<'_> {
     /// then `false`.
     fn store(&mut self, out: &mut Vec<u8>, trying: bool) -> bool {
         out.truncate(self.start);
+        self.sum = 0;
         match &self.raw {
             Some(raw) => out.extend_from_slice(&raw::head(raw)),
             None => out.resize(self.start + HEADER, 0),
         }
         let nbytes = self.header.nbytes;
-        let whole = self.raw.map_or(nbytes, |raw| raw.blocksize).max(1);
-        let step = if trying { self.header.blocksize } else { whole };
+        // Block by block, so that trial and checksum find in the cache what was copied.
+        let step = if trying || self.raw.is_some() { self.header.blocksize } else { nbytes.max(1) };
         (0..nbytes).step_by(step).all(|begin| {
             if let Some(raw) = self.raw
                 && begin.is_multiple_of(raw.blocksize)
             {
                 let bytes = raw.block_bytes(begin / raw.blocksize) as u32;
                 out.extend_from_slice(&bytes.to_le_bytes());
+                self.add(&bytes.to_le_bytes());
             }
             let at = out.len();
             self.input.append(begin..nbytes.min(begin + step), out);
+            self.add(&out[at..]);
             !trying || begin == 0 || !self.compresses(&out[at..])
         })
     }

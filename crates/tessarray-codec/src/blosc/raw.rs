@@ -9,6 +9,7 @@ use super::checksum::{self, GAP};
 use super::header::{HEADER, Header};
 use super::{Filter, decode};
 use crate::Window;
+use crate::crc32c::{crc32c, crc32c_combine};
 use std::ops::Range;
 
 /// Data of more bytes are several blocks, each of which has at most as many, or is one block of the codec's.
@@ -44,15 +45,17 @@ pub(super) fn head(raw: &Header) -> Vec<u8> {
     head
 }
 
-/// As [`head`], with the length of the one stream and the checksum: all of a frame of one block but its data, which are
-/// `runs`. `None` where there are several blocks.
-pub(super) fn head_of(raw: &Header, runs: &[&[u8]]) -> Option<Vec<u8>> {
+/// As [`head`], with the length of the one stream and the checksum: all of a frame of one block but its data, of which `sum`
+/// is the checksum. `None` where there are several blocks.
+pub(super) fn head_of(raw: &Header, sum: u32) -> Option<Vec<u8>> {
     if raw.blocks() != 1 {
         return None;
     }
     let mut head = head(raw);
-    head.extend_from_slice(&(raw.nbytes as u32).to_le_bytes());
-    checksum::mark(&mut head, raw.table_end(), runs);
+    let length = (raw.nbytes as u32).to_le_bytes();
+    let sum = crc32c_combine(crc32c(&length), sum, raw.nbytes);
+    checksum::mark(&mut head, raw.table_end(), sum, length.len() + raw.nbytes);
+    head.extend_from_slice(&length);
     Some(head)
 }
 

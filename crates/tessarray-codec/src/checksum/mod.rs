@@ -3,6 +3,7 @@
 //! Each is 4 little-endian bytes, at the end for crc32c, fletcher32 and jenkins_lookup3 and at the start for crc32 and
 //! adler32, as numcodecs has it; the crc and adler codecs take a `location` setting.
 
+pub mod crc32c;
 mod fletcher32;
 mod jenkins;
 
@@ -84,7 +85,7 @@ impl Sum {
 
     fn of(self, data: &[u8]) -> u32 {
         match self {
-            Self::Crc32c => ::crc32c::crc32c(data),
+            Self::Crc32c => crc32c::crc32c(data),
             Self::Crc32 => libdeflater::crc32(data),
             Self::Adler32 => libdeflater::adler32(data),
             Self::Fletcher32 => fletcher32::fletcher32(data),
@@ -184,7 +185,7 @@ impl ChecksumCodec for Checksum {
         self.trailer_len()?;
         let sum = match (self.sum, parts) {
             (sum, [data]) => sum.of(data),
-            (Sum::Crc32c, parts) => parts.iter().fold(0, |sum, part| ::crc32c::crc32c_append(sum, part)),
+            (Sum::Crc32c, parts) => parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part)),
             _ => return None,
         };
         Some(Trailer::from_slice(&sum.to_le_bytes()))

@@ -5,6 +5,7 @@
 //! is `log2(T)` such steps on bytes. Shuffling first groups the bytes inside each vector, then takes `log2(T)` steps on
 //! units of `16 / T` bytes. The two 128-bit lanes of a register work on neighbouring groups of 16 elements, so no
 //! step crosses lanes.
+#![expect(unsafe_code, reason = "a kernel of vector instructions")]
 
 use std::arch::x86_64::*;
 

@@ -1,5 +1,6 @@
 //! The shuffles with AVX-512 VBMI: the network of [`avx2`](super::avx2) on whole 64-byte registers, where one
 //! instruction takes bytes from anywhere in two registers.
+#![expect(unsafe_code, reason = "a kernel of vector instructions")]
 
 use std::arch::x86_64::*;
 

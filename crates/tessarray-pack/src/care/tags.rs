@@ -5,6 +5,7 @@ use crate::pack::Pack;
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use tessarray_codec::crc32c;
 use tessarray_store::{Key, ListEntry, Prefix, PutMode, StoreError};
 
 #[derive(Serialize, Deserialize)]

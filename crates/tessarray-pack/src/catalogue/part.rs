@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use tessarray_codec::crc32c;
 use tessarray_store::{ByteRange, Key, Store, StoreError};
 
 /// Files up to this size are read whole.

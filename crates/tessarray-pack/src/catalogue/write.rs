@@ -12,6 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tessarray_codec::crc32c;
 
 /// Rows of one row group at most: what a look-up decodes.
 const GROUP_ROWS: usize = 4096;

@@ -6,6 +6,7 @@ use crate::names::{COMMITS, EXPIRED, LATEST};
 use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tessarray_codec::crc32c;
 use tessarray_store::{Key, ListEntry, Prefix, PutMode, Store, StoreError, Update};
 
 /// How many numbers after the hint are tried one by one before the folder is listed.

@@ -3,6 +3,7 @@
 use crate::id::Id;
 use crate::names::{CATALOGUE, COMMITS};
 use serde::{Deserialize, Serialize};
+use tessarray_codec::crc32c;
 use tessarray_store::Key;
 
 /// What stands between the document and its checksum.

@@ -14,7 +14,7 @@ from typing import Any
 import tessarray
 from tessarray import _native
 from tessarray.arrays import Array
-from tessarray.tuner.explain.picked import Picked
+from tessarray.tuner.explain.axis_selection import AxisSelection
 
 __all__ = ["keys", "recoded", "reopened", "same_bytes", "stored_sizes"]
 
@@ -26,10 +26,10 @@ def reopened(array: Any, store: Any) -> Array:
     return Array(_native.array_from_documents(store, array.path, array._documents()), store)
 
 
-def keys(array: Any, picked: Picked) -> list[str]:
+def keys(array: Any, selected: AxisSelection) -> list[str]:
     """The keys of the stored objects that a selection touches, whether they are there or not."""
     unit = array.shards or array.chunks
-    along = [picked.along(axis, extent) for axis, extent in enumerate(unit)]
+    along = [selected.along(axis, extent) for axis, extent in enumerate(unit)]
     metadata = array.metadata
     if array.zarr_format == 2:
         name, separator = "v2", metadata.get("dimension_separator") or "."
@@ -71,7 +71,12 @@ def same_bytes(array: Any, names: Sequence[str]) -> Array:
 
 
 def recoded(
-    array: Any, picked: Picked, source: Any, order: str | None, compressors: Any, serializer: Any = "auto"
+    array: Any,
+    selected: AxisSelection,
+    source: Any,
+    order: str | None,
+    compressors: Any,
+    serializer: Any = "auto",
 ) -> Array | None:
     """An array in memory of the same chunks, unsharded, with other compressors and, given "C", in that order; the
     touched chunks hold what `source` has there, nothing where that is None. Gives `None` where the type of the elements
@@ -92,17 +97,19 @@ def recoded(
     except (TypeError, ValueError, tessarray.TessarrayError):
         return None
     if source is not None:
-        for region in regions(picked, array.chunks, array.shape):
+        for region in regions(selected, array.chunks, array.shape):
             copy[region] = source[region]
     return copy
 
 
-def regions(picked: Picked, chunks: Sequence[int], shape: Sequence[int]) -> Iterator[tuple[slice, ...]]:
+def regions(
+    selected: AxisSelection, chunks: Sequence[int], shape: Sequence[int]
+) -> Iterator[tuple[slice, ...]]:
     """The touched chunks as boxes: neighbours along an axis together."""
     runs = []
     for axis, (chunk, extent) in enumerate(zip(chunks, shape, strict=True)):
         spans: list[list[int]] = []
-        for number in picked.along(axis, chunk):
+        for number in selected.along(axis, chunk):
             if spans and spans[-1][1] == number:
                 spans[-1][1] = number + 1
             else:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tessarray.tuner.expected import LOCAL, REMOTE, Merging, Touch, touch
+from tessarray.tuner.explain.axis_selection import AxisSelection
 from tessarray.tuner.explain.copies import keys, recoded
-from tessarray.tuner.explain.picked import Picked
 from tessarray.tuner.explain.stages import Measured
 from tessarray.tuner.layout import Layout, layout_of
 from tessarray.tuner.queries import Box
@@ -62,7 +62,7 @@ class Counts:
         return touch(self.box, layout, self.itemsize, self.ratio, self.merging, self.block)
 
 
-def count(array: Any, picked: Picked, measured: Measured, memory: Any) -> Counts:
+def count(array: Any, selected: AxisSelection, measured: Measured, memory: Any) -> Counts:
     """Count what a selection touches. The ratio comes from the bytes that were fetched; what is not stored is not
     decoded; `memory` is a copy of the
     objects, to see the size of codec blocks in."""
@@ -70,16 +70,16 @@ def count(array: Any, picked: Picked, measured: Measured, memory: Any) -> Counts
     layout = layout_of(array) or Layout(
         tuple(array.chunks), tuple(array.shards) if array.shards else None, codec
     )
-    box = picked.box
+    box = selected.box
     merging = REMOTE if measured.latency > FAR else LOCAL
-    chunks = math.prod(len(picked.along(axis, chunk)) for axis, chunk in enumerate(layout.chunks))
+    chunks = math.prod(len(selected.along(axis, chunk)) for axis, chunk in enumerate(layout.chunks))
     raw = math.prod(layout.chunks) * array.itemsize
     ratio = max(chunks * raw / measured.fetched, 1.0) if measured.fetched else 1.0
-    block = _block(array, picked, memory)
+    block = _block(array, selected, memory)
     aligned = _aligned(box, layout.chunks)
     now, then = (touch(place, layout, array.itemsize, ratio, merging, block) for place in (box, aligned))
-    used = picked.elements * array.itemsize
-    if not picked.is_box:
+    used = selected.elements * array.itemsize
+    if not selected.is_box:
         # A list or a step touches less than its box, and uses less of it.
         share = chunks / max(now.chunks, 1)
         now = replace(_scaled(now, share), chunks=chunks, used=used)
@@ -109,21 +109,21 @@ def _aligned(box: Box, chunks: tuple[int, ...]) -> Box:
     )
 
 
-def _block(array: Any, picked: Picked, memory: Any) -> int | None:
+def _block(array: Any, selected: AxisSelection, memory: Any) -> int | None:
     """Bytes of a codec block, out of the header of a touched chunk. A shard's chunk is coded again for it."""
     names = [codec["name"] for codec in array.compressors]
     if array.filters or names[:1] != [BLOSC] or any(name != "crc32c" for name in names[1:]):
         return None
     held = memory
     if memory.shards:
-        one = picked
+        one = selected
         for axis, chunk in enumerate(array.chunks):
             one = one.first(axis, chunk, 1)
         held = recoded(array, one, memory, None, list(array.compressors))
         if held is None:
             return None
-        picked = one
-    for name in keys(held, picked)[:64]:
+        selected = one
+    for name in keys(held, selected)[:64]:
         header = held.store.get(name, 0, 16)
         if header is not None and len(header) == 16:
             return int.from_bytes(header[8:12], "little") or None

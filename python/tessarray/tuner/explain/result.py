@@ -94,7 +94,7 @@ class Explanation:
         }
 
     def __str__(self) -> str:
-        from tessarray.tuner.explain.texts import text
+        from tessarray.tuner.explain.printed import text
 
         return text(self)
 

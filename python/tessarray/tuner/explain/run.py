@@ -12,12 +12,12 @@ from tessarray.errors import InvalidArgumentError, InvalidTypeError
 from tessarray.stores import pack_of
 from tessarray.summary import codec_text
 from tessarray.tuner.errors import UntunableError
+from tessarray.tuner.explain.axis_selection import AxisSelection, select
 from tessarray.tuner.explain.causes import Cause, diagnose
 from tessarray.tuner.explain.counting import FAR, Counts, count
-from tessarray.tuner.explain.picked import Picked, pick
 from tessarray.tuner.explain.result import Explanation
 from tessarray.tuner.explain.stages import Measured, measure
-from tessarray.tuner.explain.words import described
+from tessarray.tuner.explain.verdicts import described
 
 __all__ = ["LIMIT", "explain"]
 
@@ -57,14 +57,14 @@ def explain(array: Any, selection: Any = ..., *, limit: int = LIMIT) -> Explanat
         )
     if limit < 1:
         raise InvalidArgumentError(f"limit: expected bytes, at least 1, found {limit}")
-    asked = pick(selection, array.shape)
+    asked = select(selection, array.shape)
     if asked.elements == 0:
         raise UntunableError(
             f"explain: the selection {asked.text()} of shape {tuple(array.shape)} holds nothing"
         )
-    picked = _bounded(asked, array, limit)
-    measured, memory = measure(array, picked, limit)
-    counts = count(array, picked, measured, memory)
+    selected = _bounded(asked, array, limit)
+    measured, memory = measure(array, selected, limit)
+    counts = count(array, selected, measured, memory)
     chosen, considered = diagnose(measured, counts)
     codecs = codec_text(array.compressors)
     return Explanation(
@@ -76,7 +76,7 @@ def explain(array: Any, selection: Any = ..., *, limit: int = LIMIT) -> Explanat
         layout=counts.layout,
         codecs=codecs,
         selection=asked.text(),
-        part=None if picked == asked else picked.text(),
+        part=None if selected == asked else selected.text(),
         chunks=counts.now.chunks,
         objects=measured.objects,
         objects_touched=counts.now.objects,
@@ -94,15 +94,15 @@ def explain(array: Any, selection: Any = ..., *, limit: int = LIMIT) -> Explanat
         diagnosis=described(chosen, measured, counts, codecs),
         considered={one.cause.value: round(one.saved, 3) for one in considered},
         command="" if chosen.cause in (Cause.NOTHING, Cause.COLD_STORE) else _command(array, asked, measured),
-        notes=tuple(_notes(array, measured, counts, asked, picked)),
+        notes=tuple(_notes(array, measured, counts, asked, selected)),
     )
 
 
-def _bounded(picked: Picked, array: Any, limit: int) -> Picked:
+def _bounded(selected: AxisSelection, array: Any, limit: int) -> AxisSelection:
     """The part of a selection whose objects, and whose chunks, are few enough and hold at most `limit` bytes; at least
     one chunk."""
     unit = array.shards or array.chunks
-    few = _first(picked, unit, min(limit // _size(unit, array), MOST_OBJECTS))
+    few = _first(selected, unit, min(limit // _size(unit, array), MOST_OBJECTS))
     return _first(few, array.chunks, min(limit // _size(array.chunks, array), MOST_CHUNKS))
 
 
@@ -110,17 +110,17 @@ def _size(unit: tuple[int, ...], array: Any) -> int:
     return max(math.prod(unit) * int(array.itemsize), 1)
 
 
-def _first(picked: Picked, unit: tuple[int, ...], most: int) -> Picked:
+def _first(selected: AxisSelection, unit: tuple[int, ...], most: int) -> AxisSelection:
     """The part that touches at most so many of these units: the longest axis is halved until it does."""
     while True:
-        touched = [len(picked.along(axis, extent)) for axis, extent in enumerate(unit)]
+        touched = [len(selected.along(axis, extent)) for axis, extent in enumerate(unit)]
         longest = max(range(len(unit)), key=lambda axis: touched[axis], default=0)
         if not unit or math.prod(touched) <= most or touched[longest] == 1:
-            return picked
-        picked = picked.first(longest, unit[longest], touched[longest] // 2)
+            return selected
+        selected = selected.first(longest, unit[longest], touched[longest] // 2)
 
 
-def _command(array: Any, asked: Picked, measured: Measured) -> str:
+def _command(array: Any, asked: AxisSelection, measured: Measured) -> str:
     """What proves the cure, with this read alone: a command, or a call where the store is none of this machine's."""
     template = asked.template(array.dimension_names)
     place = re.sub(r" \(version \d+\)", "", array.store.describe())  # of a pack
@@ -133,7 +133,9 @@ def _command(array: Any, asked: Picked, measured: Measured) -> str:
     return shlex.join(words + (["--store", far] if measured.latency > FAR else []))
 
 
-def _notes(array: Any, measured: Measured, counts: Counts, asked: Picked, picked: Picked) -> list[str]:
+def _notes(
+    array: Any, measured: Measured, counts: Counts, asked: AxisSelection, selected: AxisSelection
+) -> list[str]:
     notes: list[str] = []
     if measured.objects < counts.now.objects:
         notes.append(
@@ -142,8 +144,8 @@ def _notes(array: Any, measured: Measured, counts: Counts, asked: Picked, picked
         )
     if not measured.uncompressed:
         notes.append("a chunk is too large to be tried uncompressed: assembly is a part of decode")
-    if not picked.is_box:
+    if not selected.is_box:
         notes.append("steps and lists are counted by the chunks they touch, and cured as the box around them")
-    if picked is not asked and picked != asked:
+    if selected is not asked and selected != asked:
         notes.append("the rest of the selection is expected to behave as the part that was read")
     return notes

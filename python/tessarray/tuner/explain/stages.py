@@ -20,8 +20,8 @@ from typing import Any
 
 from tessarray import _native
 from tessarray.stores import RecordStore
+from tessarray.tuner.explain.axis_selection import AxisSelection
 from tessarray.tuner.explain.copies import keys, recoded, reopened, same_bytes, stored_sizes
-from tessarray.tuner.explain.picked import Picked
 
 __all__ = ["Measured", "Stages", "measure"]
 
@@ -46,6 +46,10 @@ class Stages:
     def total(self) -> float:
         """All of them."""
         return self.io + self.decode + self.assembly + self.rest
+
+    def named(self) -> list[tuple[str, float]]:
+        """The stages by name."""
+        return [("I/O", self.io), ("decode", self.decode), ("assembly", self.assembly), ("rest", self.rest)]
 
 
 @dataclass(frozen=True)
@@ -85,26 +89,26 @@ class Measured:
     uncompressed: bool
 
 
-def measure(array: Any, picked: Picked, limit: int) -> tuple[Measured, Any]:
+def measure(array: Any, selected: AxisSelection, limit: int) -> tuple[Measured, Any]:
     """Measure a read; gives the copy of its objects in memory as well. It is read some 3 to 10 times, and its stored
     objects are copied once, or coded anew where they have far more than `limit` bytes."""
-    nothing = recoded(array, picked, None, None, None)
+    nothing = recoded(array, selected, None, None, None)
     if nothing is not None:  # wakes the workers and touches memory for the result
-        picked.read(nothing)
+        selected.read(nothing)
     counting = RecordStore(array.store)
     fresh = reopened(array, counting)
-    first = _timed(lambda: picked.read(fresh))
+    first = _timed(lambda: selected.read(fresh))
     total = counting.counts()["total"]
-    names = keys(array, picked)
+    names = keys(array, selected)
     there, stored = stored_sizes(array.store, names)
     latency, bandwidth = _link(array.store, there)
-    memory = _copy(array, picked, names, stored, limit)
-    raw = recoded(array, picked, memory, None, None) if _bytes(array, picked) <= 2 * limit else None
-    again = _timed(lambda: picked.read(fresh))
+    memory = _copy(array, selected, names, stored, limit)
+    raw = recoded(array, selected, memory, None, None) if _bytes(array, selected) <= 2 * limit else None
+    again = _timed(lambda: selected.read(fresh))
     rounds = ROUNDS if again < BUDGET / ROUNDS / 2 else 2 if again < BUDGET else 1
     counting.reset()
     copies = {"warm": fresh, "memory": memory, "raw": raw, "nothing": nothing}
-    times, noise = _rounds(rounds, copies, picked)
+    times, noise = _rounds(rounds, copies, selected)
     in_store = counting.counts()["total"]["seconds"] / rounds
     serial = total["ranges"] * latency + total["bytes_read"] / bandwidth
     stages = _stages(times, SERIAL * serial)
@@ -120,24 +124,24 @@ def measure(array: Any, picked: Picked, limit: int) -> tuple[Measured, Any]:
         objects=len(there),
         latency=latency,
         bandwidth=bandwidth,
-        in_c_order=_in_c_order(array, picked, memory, raw, rounds),
-        with_fast_codec=_with_fast_codec(array, picked, memory, raw, rounds, stages),
+        in_c_order=_in_c_order(array, selected, memory, raw, rounds),
+        with_fast_codec=_with_fast_codec(array, selected, memory, raw, rounds, stages),
         uncompressed=raw is not None,
     )
     return measured, memory
 
 
-def _bytes(array: Any, picked: Picked) -> int:
+def _bytes(array: Any, selected: AxisSelection) -> int:
     """Of the values in the chunks that are touched: one may be larger than any limit."""
-    touched = math.prod(len(picked.along(axis, chunk)) for axis, chunk in enumerate(array.chunks))
+    touched = math.prod(len(selected.along(axis, chunk)) for axis, chunk in enumerate(array.chunks))
     size: int = touched * math.prod(array.chunks) * int(array.itemsize)
     return size
 
 
-def _copy(array: Any, picked: Picked, names: list[str], stored: int, limit: int) -> Any:
+def _copy(array: Any, selected: AxisSelection, names: list[str], stored: int, limit: int) -> Any:
     """The touched objects in memory. Of shards that are huge, the touched chunks only, coded again."""
     if array.shards and stored > 2 * limit:
-        coded = recoded(array, picked, array, None, list(array.compressors) or None, array.serializer)
+        coded = recoded(array, selected, array, None, list(array.compressors) or None, array.serializer)
         if coded is not None:
             return coded
     return same_bytes(array, names)
@@ -149,13 +153,13 @@ def _timed(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def _rounds(count: int, arrays: dict[str, Any], picked: Picked) -> tuple[dict[str, float], float]:
+def _rounds(count: int, arrays: dict[str, Any], selected: AxisSelection) -> tuple[dict[str, float], float]:
     """The lower quartile of reads that take turns: a slow moment of the machine meets them all, and counts little.
     Gives also the most that any read took longer than that."""
     found: dict[str, list[float]] = {name: [] for name, array in arrays.items() if array is not None}
     for _ in range(count):
         for name in found:
-            found[name].append(_timed(lambda array=arrays[name]: picked.read(array)))  # type: ignore[misc]
+            found[name].append(_timed(lambda array=arrays[name]: selected.read(array)))  # type: ignore[misc]
     quartiles = {name: sorted(times)[len(times) // 4] for name, times in found.items()}
     return quartiles, max(max(times) - quartiles[name] for name, times in found.items())
 
@@ -183,7 +187,7 @@ def _link(store: Any, there: list[str]) -> tuple[float, float]:
     return latency, max(bandwidth, 1e9) if near else bandwidth
 
 
-def _in_c_order(array: Any, picked: Picked, memory: Any, raw: Any, rounds: int) -> Trial | None:
+def _in_c_order(array: Any, selected: AxisSelection, memory: Any, raw: Any, rounds: int) -> Trial | None:
     """Had the chunks been stored in C order: with the same codecs, or, where those are slow to encode, with none."""
     if raw is None or not any(codec["name"] == "transpose" for codec in array.filters):
         return None
@@ -191,16 +195,16 @@ def _in_c_order(array: Any, picked: Picked, memory: Any, raw: Any, rounds: int) 
         codec["name"] in QUICK and (codec.get("configuration") or {}).get("level", 0) <= 9
         for codec in array.compressors
     )
-    turned = recoded(array, picked, memory, "C", (list(array.compressors) or None) if quick else None)
+    turned = recoded(array, selected, memory, "C", (list(array.compressors) or None) if quick else None)
     if turned is None:
         return None
-    times, _ = _rounds(rounds, {"own": memory, "it": turned, "raw": raw}, picked)
+    times, _ = _rounds(rounds, {"own": memory, "it": turned, "raw": raw}, selected)
     decoding = 0.0 if quick else max(times["own"] - times["raw"], 0.0)
     return Trial(times["own"], times["it"] + decoding, times["raw"])
 
 
 def _with_fast_codec(
-    array: Any, picked: Picked, memory: Any, raw: Any, rounds: int, stages: Stages
+    array: Any, selected: AxisSelection, memory: Any, raw: Any, rounds: int, stages: Stages
 ) -> Trial | None:
     """Had a fast codec coded the chunks, with the checksum that they have."""
     if raw is None or not array.compressors or stages.decode < 0.2 * stages.total:
@@ -210,10 +214,10 @@ def _with_fast_codec(
     if own["name"] == fast["name"] and own["configuration"]["cname"] == fast["configuration"]["cname"]:
         return None
     checksum = [codec for codec in array.compressors if codec["name"] == "crc32c"]
-    coded = recoded(array, picked, raw, None, [fast, *checksum])
+    coded = recoded(array, selected, raw, None, [fast, *checksum])
     if coded is None:
         return None
     chunk = coded.nbytes_stored() / max(coded.nobjects_stored(), 1)
-    times, _ = _rounds(rounds, {"own": memory, "it": coded, "raw": raw}, picked)
+    times, _ = _rounds(rounds, {"own": memory, "it": coded, "raw": raw}, selected)
     ratio = math.prod(array.chunks) * array.itemsize / max(chunk, 1)
     return Trial(times["own"], times["it"], times["raw"], ratio)

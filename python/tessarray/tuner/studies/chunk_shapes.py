@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,19 +15,21 @@ from typing import Any
 import numpy as np
 
 import tessarray
+from tessarray.display import palette, pictures
+from tessarray.display.units import digits, time_text
 from tessarray.tuner import probe
 from tessarray.tuner.costs import CostModel
-from tessarray.tuner.events import Listener
 from tessarray.tuner.expected import expected_chunks
+from tessarray.tuner.finalists import class_estimate
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import Box, QueryClass
-from tessarray.tuner.race import class_estimate
+from tessarray.tuner.reading import affords, observe
+from tessarray.tuner.request import Queries
 from tessarray.tuner.result import CodecFigures, Estimate, summed
-from tessarray.tuner.source import Sample
-from tessarray.tuner.studies.chunk_words import brief_rows, chunk_meaning
-from tessarray.tuner.studies.model import Cell, Column, Study, Table
-from tessarray.tuner.studies.setting import CODEC, Access, Setting, setting
-from tessarray.tuner.studies.usual import ladder_of_layouts
+from tessarray.tuner.sampling import Sample
+from tessarray.tuner.studies.defaults import ladder_of_layouts
+from tessarray.tuner.studies.model import Cell, Column, Study, Table, number
+from tessarray.tuner.studies.runner import CODEC, Measured, Room, study
 from tessarray.tuner.trial import Ground, Trial
 
 __all__ = ["chunks"]
@@ -36,9 +37,10 @@ __all__ = ["chunks"]
 DRAWS = 4
 TURNS = 12
 STORED_BY = 0.55  # of the budget
-MOST_STORED = 192 << 20
-ALL = "(all)"
-READ_SHARE = 0.92
+READ_BY = 0.92
+READ_SHARE = 0.15  # of the budget: what reading one selection of each class of all layouts may take, about
+MOST_STORED = 192 << 20  # bytes of values of one layout
+OWN = ("current", "as in the file")
 LAYOUTS = (
     Column("layout"),
     Column("chunks"),
@@ -52,166 +54,133 @@ QUERIES = (
     Column("query"),
     Column("layout"),
     Column("chunks touched", "count", "the exact mean over all places"),
-    Column("fetched / used", "ratio", "bytes out of the store for a byte of values that was asked for"),
+    Column("fetched / used", "ratio", "bytes out of the store per byte of values that was asked for"),
     Column("requests", "count"),
     Column("measured", "seconds"),
     Column("predicted", "seconds", "by a model that has not seen this layout"),
 )
 
 
-def chunks(
-    source: Any,
-    queries: Access = None,
-    *,
-    variable: str | None = None,
-    codec: str | None = None,
-    budget: float | str = 20,
-    store: str = "local",
-    scratch: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    seed: int = 0,
-    progress: Listener | None = None,
-) -> Study:
+def _draw(figure: Any, found: Study) -> None:
+    """Time of one query class against another's: the two that layouts disagree most on."""
+    times: dict[str, dict[str, Cell]] = {}
+    for row in found.tables[1].records():
+        times.setdefault(str(row["query"]), {})[str(row["layout"])] = row["measured"]
+    labels = [str(label) for label in found.tables[0].column("layout")]
+
+    def spread(one: str, other: str) -> float:
+        ratios = [number(times[one][label]) / max(number(times[other][label]), 1e-12) for label in labels]
+        return max(ratios) / max(min(ratios), 1e-12)
+
+    names = list(times)
+    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]] or [
+        (names[0], names[0])
+    ]
+    first, second = max(pairs, key=lambda pair: spread(*pair))
+    panel = figure.add_subplot()
+    for label in labels:
+        x, y = times[first][label], times[second][label]
+        measured = all(isinstance(one, Estimate) and one.measured for one in (x, y))
+        colour = palette.PRINTED[3 if label in OWN else 0]
+        place = (number(x), number(y))
+        panel.plot(*place, "o", color=colour, markerfacecolor=colour if measured else "none")
+        panel.annotate(label, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
+    panel.set(xscale="log", yscale="log", xlabel=first, ylabel=second)
+    panel.set_title("Chunk shapes: what is good for one query costs another")
+    pictures.unit_axis(panel.xaxis, "seconds")
+    pictures.unit_axis(panel.yaxis, "seconds")
+
+
+@study("Chunk shapes", draw=_draw, budget="20s")
+def chunks(room: Room, queries: Queries = None, codec: str | None = None) -> Measured:
     """Measure a ladder of chunk shapes, all with one codec, for each query class.
 
-    queries: as for `tessarray.tune`; where left out a plane across, and a line along, every axis. codec: a short text;
-    where left out the array's own, or `blosc:zstd:3:shuffle`. The ladder holds the array's present shape, what
-    zarr-python, h5py, netCDF-C and Blosc2 choose by themselves, a thin slab, a column, cubes, and shards of cubes.
+    queries: as for `tessarray.tune`; if left out a plane across, and a line along, every axis. codec: a short text; if
+    left out the array's own, or `blosc:zstd:3:shuffle`. The ladder holds the array's present shape, what zarr-python,
+    h5py and netCDF-C choose by themselves, a thin slab, a column, cubes, and shards of cubes.
 
     Costs the budget (seconds), a sample of at most 128 MB, and scratch space of some hundred MB. A shape that is too
     slow to measure in it is predicted. Raises `AccessError`, `ConstraintError`, `UntunableError`.
     """
     # It takes a second or more, which is well spent while the sample is read.
     threading.Thread(target=importlib.import_module, args=("scipy.optimize",), daemon=True).start()
-    asked = {"queries": queries, "codec": codec}
-    with setting(
-        "chunks", source, variable, budget=budget, store=store, scratch=scratch, seed=seed, threads=threads,
-        progress=progress, request=asked,
-    ) as room:  # fmt: skip
-        classes = room.classes(queries)
-        current = room.subject.current
-        name = codec or (current.codec if current else CODEC)
-        tessarray.create_array({}, shape=(1,), dtype="f4", **_checked(name))
-        layouts = ladder_of_layouts(
-            room.subject.shape,
-            room.subject.itemsize,
-            name,
-            _known(room),
-            current.checksum if current else True,
-        )
-        sample = room.sample(128 << 20)
-        figures = probe.measure(name, probe.blocks_of(sample, 2), tessarray.Session(threads=1), 1)
-        boxes = {one.name: one.draw(room.rng, DRAWS) for one in classes}
-        run = _Run(room, sample, classes, boxes, layouts, {name: figures})
-        try:
-            run.store_all()
-            run.read_all()
-            return run.study(name)
-        finally:
-            run.close()
+    classes = room.classes(queries)
+    subject = room.subject
+    current = subject.current
+    name = codec or (current.codec if current else CODEC)
+    probe.check(name, subject.dtype)
+    layouts = ladder_of_layouts(
+        subject.shape, subject.itemsize, name, _known(room), current.checksum if current else True
+    )
+    sample = room.sample(128 << 20)
+    figures = probe.measure(name, probe.blocks_of(sample, 2), tessarray.Session(threads=1), 1)
+    run = _Run(room, sample, classes, layouts, figures)
+    try:
+        run.store_all()
+        run.read_all()
+        return run.measured()
+    finally:
+        for trial in run.trials.values():
+            trial.close()
 
 
-def _checked(codec: str) -> dict[str, Any]:
-    """The arguments of a codec that `Layout` knows; raises what a wrong codec raises."""
-    found = Layout((1,), None, codec).arguments()
-    return {"serializer": found["serializer"], "compressors": found["compressors"]}
-
-
-def _known(room: Setting) -> dict[str, Any]:
+def _known(room: Room) -> dict[str, Any]:
+    """The shape that the array has, under a name."""
+    spec = room.subject.spec
     if room.subject.current is not None:
         return {"current": room.subject.current}
-    spec = room.subject.spec
     if spec.chunk is None:
         return {}
     natural = tuple(min(max(c, 1), n) for c, n in zip(spec.chunk, spec.shape, strict=True))
-    if math.prod(natural) * room.subject.itemsize > 64 << 20:
-        return {}
-    return {"as in the file": natural}
+    return {"as in the file": natural} if math.prod(natural) * room.subject.itemsize <= 64 << 20 else {}
 
 
 class _Run:
     """The trials of a study."""
 
     def __init__(
-        self, room: Setting, sample: Sample, classes: tuple[QueryClass, ...], boxes: Mapping[str, Sequence[Box]],
-        layouts: Mapping[str, Layout], figures: Mapping[str, CodecFigures],
+        self, room: Room, sample: Sample, classes: tuple[QueryClass, ...], layouts: Mapping[str, Layout],
+        codec: CodecFigures,
     ) -> None:  # fmt: skip
-        self.room, self.classes, self.boxes = room, classes, boxes
-        self.model = CostModel(room.subject.shape, room.subject.itemsize, room.target, room.threads, figures)
-        (codec,) = figures.values()
-        self.rate = (
-            codec.encode * min(room.threads, 4) * 0.7
-        )  # bytes of values written a second, a first guess
-        whole = tuple((0, n) for n in room.subject.shape)
-        self.ground = Ground(
-            room.subject.shape,
-            room.subject.dtype,
-            sample,
-            room.scratch,
-            classes,
-            {**boxes, ALL: [whole]},
-            room.threads,
-        )
-        self.trials = {label: Trial(layout, self.ground, label) for label, layout in layouts.items()}
+        subject = room.subject
+        self.room, self.classes, self.codec = room, classes, codec
+        self.boxes: dict[str, list[Box]] = {one.name: one.draw(room.rng, DRAWS) for one in classes}
+        figures = {codec.codec: codec}
+        self.model = CostModel(subject.shape, subject.itemsize, room.target, room.threads, figures)
+        ground = Ground(
+            subject.shape, subject.dtype, sample, room.scratch, classes, self.boxes, room.threads,
+            write_bytes=MOST_STORED, trial_seconds=room.clock.budget * STORED_BY / len(layouts),
+            encode={codec.codec: codec.encode},
+        )  # fmt: skip
+        self.trials = {label: Trial(layout, ground, label) for label, layout in layouts.items()}
 
     def store_all(self) -> None:
-        """Write what the selections of each class touch, or all of an array that is small, where that is affordable."""
-        left = len(self.trials)
+        """Write what the selections of each class touch, of the layouts that this is affordable for."""
         for label, trial in self.trials.items():
-            seconds = self.room.clock.until(STORED_BY) / left
-            left -= 1
-            if seconds == 0:
-                return
+            draws = trial.plan(DRAWS)
+            if not affords(trial, draws):
+                draws = dict.fromkeys(draws, 1)
+            seconds = sum(
+                self.model.predict(one, [trial.part(one.name, 0)[0]], trial.layout) for one in self.classes
+            )
+            if not affords(trial, draws) or seconds > self.room.clock.budget * READ_SHARE / len(self.trials):
+                continue
             self.room.say(f"storing {label}, {trial.layout.text()}")
-            affordable = int(min(seconds * self.rate, MOST_STORED))
-            draws = self._readable(trial)
-            if self.room.subject.nbytes <= affordable:
-                trial.prepare({ALL: 1})
-            else:
-                draws = self._affordable(trial, draws, affordable)
-                trial.prepare(draws)
-            trial.draws = draws
-            if trial.write_seconds > 0:
-                self.rate = (self.rate + trial.raw / trial.write_seconds) / 2
-
-    def _readable(self, trial: Trial) -> dict[str, int]:
-        """How many selections of each class there is time to read; a class with none is left out."""
-        share = self.room.clock.budget * 0.3 / len(self.trials) / max(len(self.classes), 1)
-        found = {}
-        for one in self.classes:
-            seconds = self.model.predict(one, self.boxes[one.name][:2], trial.layout)
-            count = min(int(max(share, 0.05) / max(seconds, 1e-9)) - 1, DRAWS)
-            if count > 0:
-                found[one.name] = count
-        return found
-
-    def _affordable(self, trial: Trial, draws: Mapping[str, int], nbytes: int) -> dict[str, int]:
-        """As many of these selections as can be stored: one of each class, the cheapest first, then more of them."""
-        found: dict[str, int] = {}
-        names = sorted(draws, key=lambda name: trial.cost({name: 1}))
-        for count in range(1, DRAWS + 1):
-            for name in names:
-                more = {**found, name: min(count, draws[name])}
-                if (count == 1 or name in found) and trial.cost(more) <= nbytes:
-                    found = more
-        return found
+            trial.prepare(draws, max(self.room.clock.until(STORED_BY), 0.5))
 
     def read_all(self) -> None:
-        """Read in turns, in an order drawn anew each turn."""
-        entered = [trial for trial in self.trials.values() if trial.draws]
+        """Read in turns, in an order drawn anew each turn; everything once at least."""
+        entered = [trial for trial in self.trials.values() if trial.store is not None]
         for turn in range(TURNS):
             for place in self.room.rng.permutation(len(entered)):
                 trial = entered[int(place)]
                 self.room.say(f"round {turn + 1}: {trial.label}")
                 for one in self.classes:
-                    if one.name in trial.draws:
-                        trial.time(one, turn % trial.draws[one.name])
-                if self.room.clock.until(READ_SHARE) == 0 and turn:
+                    trial.time(one, turn % trial.draws[one.name])
+                if self.room.clock.until(READ_BY) == 0 and turn:
                     return
-            if self.room.clock.until(READ_SHARE) == 0:
-                return
 
-    def study(self, codec: str) -> Study:
+    def measured(self) -> Measured:
         """Tables and meaning of what was measured."""
         self.room.say("fitting the model")
         predicted = self._predictions()
@@ -221,78 +190,111 @@ class _Run:
             for label, trial in self.trials.items()
             for one in self.classes
         }
-        ratio = self.model.codecs[codec].ratio
-        layouts, queries = [], []
-        itemsize = self.room.subject.itemsize
-        for label, trial in self.trials.items():
-            mine = [(one.weight, cells[label, one.name]) for one in self.classes]
-            slowest = max((one for _, one in mine), key=lambda one: one.value)
-            size = self.room.subject.nbytes / (trial.ratio if trial.raw else ratio)
-            stored = Estimate(size, size, size, bool(trial.raw))
-            row: tuple[Cell, ...] = (
-                label, trial.layout.text().rpartition(",")[0], math.prod(trial.layout.chunks) * itemsize, summed(mine),
-                slowest, stored, trial.layout.files(self.room.subject.shape),
-            )  # fmt: skip
-            layouts.append(row)
+        by_query: list[tuple[Cell, ...]] = []
         for one in self.classes:
-            ranked = sorted(self.trials.items(), key=lambda item, name=one.name: cells[item[0], name].value)  # type: ignore[misc]
-            queries += [
-                self._query_row(trial, one, cells[label, one.name], predicted[label, one.name])
-                for label, trial in ranked
+            ranked = sorted(self.trials, key=lambda label: cells[label, one.name].value)
+            by_query += [
+                self._query_row(label, one, cells[label, one.name], predicted[label, one.name])
+                for label in ranked
             ]
         tables = (
-            Table(f"Layouts, all with {codec}", LAYOUTS, tuple(layouts)),
-            Table("By query class", QUERIES, tuple(queries), brief_rows(queries)),
+            Table(
+                f"Layouts, all with {self.codec.codec}",
+                LAYOUTS,
+                tuple(self._layout_row(label, cells) for label in self.trials),
+            ),
+            Table("By query class", QUERIES, tuple(by_query), _brief(by_query)),
         )
-        self._note(codec, cells)
-        facts = {"codec": codec, "weights": {one.name: one.weight for one in self.classes}}
-        return self.room.study("Chunk shapes", tables, chunk_meaning(*tables), facts)
-
-    def _note(self, codec: str, cells: Mapping[tuple[str, str], Estimate]) -> None:
+        room = self.room
         told = ", ".join(f"{one.name} {one.text} x {one.weight:.2g}" for one in self.classes)
-        self.room.notes.append(f"query classes: {told}")
-        self.room.notes.append(
-            f"read on {self.room.target.text()} with {self.room.threads} workers, just after it was written"
+        room.notes.append(f"query classes: {told}")
+        room.notes.append(
+            f"read on {room.target.text()} with {room.threads} workers, just after it was written"
         )
         if any(not one.measured for one in cells.values()):
-            self.room.notes.append(
+            room.notes.append(
                 "what begins with ~ would not fit the budget, and is predicted: give a larger --budget"
             )
+        facts = {"codec": self.codec.codec, "weights": {one.name: one.weight for one in self.classes}}
+        return tables, _meaning(*tables), facts
+
+    def _layout_row(self, label: str, cells: Mapping[tuple[str, str], Estimate]) -> tuple[Cell, ...]:
+        trial, subject = self.trials[label], self.room.subject
+        mine = [(one.weight, cells[label, one.name]) for one in self.classes]
+        size = subject.nbytes / (trial.ratio if trial.raw else self.codec.ratio)
+        return (
+            label, trial.layout.text().rpartition(",")[0], math.prod(trial.layout.chunks) * subject.itemsize,
+            summed(mine), max((one for _, one in mine), key=lambda one: one.value),
+            Estimate(size, size, size, bool(trial.raw)), trial.layout.files(subject.shape),
+        )  # fmt: skip
 
     def _query_row(
-        self, trial: Trial, one: QueryClass, measured: Estimate, predicted: float
-    ) -> tuple[Cell, ...]:  # fmt: skip
-        used = one.elements * self.room.subject.itemsize
-        touched = expected_chunks(one.extents, self.room.subject.shape, trial.layout.chunks)
-        found = [self.model.touch(box, trial.layout) for box in self.boxes[one.name]]
-        fetched = float(np.mean(trial.fetched.get(one.name) or [touch.fetched for touch in found]))
-        requests = float(np.mean(trial.requests.get(one.name) or [touch.requests for touch in found]))
-        return (
-            one.name,
-            trial.label,
-            touched,
-            fetched / used,
-            requests,
-            measured,
-            Estimate.predicted(predicted),
-        )
+        self, label: str, one: QueryClass, measured: Estimate, predicted: float
+    ) -> tuple[Cell, ...]:
+        trial, subject = self.trials[label], self.room.subject
+        counted = [self.model.touch(box, trial.layout) for box in self.boxes[one.name]]
+        fetched = float(np.mean(trial.fetched.get(one.name) or [touch.fetched for touch in counted]))
+        requests = float(np.mean(trial.requests.get(one.name) or [touch.requests for touch in counted]))
+        touched = expected_chunks(one.extents, subject.shape, trial.layout.chunks)
+        wasted = fetched / (one.elements * subject.itemsize)
+        return one.name, label, touched, wasted, requests, measured, Estimate.predicted(predicted)
 
     def _predictions(self) -> dict[tuple[str, str], float]:
         """Of every layout and class, by a model that was fitted to the other layouts."""
-        seen: dict[str, list[tuple[np.ndarray, float]]] = {label: [] for label in self.trials}
-        for label, trial in self.trials.items():
-            for (name, number), times in trial.times.items():
-                features = self.model.features(self.boxes[name][number], trial.layout)
-                seen[label].append((features, float(np.median(times))))
         found = {}
         for label, trial in self.trials.items():
-            self.model.observations = [one for other, rows in seen.items() if other != label for one in rows]
+            self.model.observations.clear()
+            for other in self.trials.values():
+                if other is not trial:
+                    observe(self.model, other)
             self.model.fit()
             for one in self.classes:
                 found[label, one.name] = self.model.predict(one, self.boxes[one.name], trial.layout)
         return found
 
-    def close(self) -> None:
-        """Give back what was stored."""
-        for trial in self.trials.values():
-            trial.close()
+
+def _brief(rows: Sequence[tuple[Cell, ...]]) -> tuple[int, ...]:
+    """What a terminal shows: of each query the three fastest layouts, what there is now, and the slowest."""
+    found = []
+    for query in dict.fromkeys(row[0] for row in rows):
+        mine = [at for at, row in enumerate(rows) if row[0] == query]
+        kept = {*mine[:3], mine[-1], *(at for at in mine if rows[at][1] in (*OWN, "zarr-python auto"))}
+        found += [at for at in mine if at in kept]
+    return tuple(found)
+
+
+def _meaning(layouts: Table, queries: Table) -> tuple[str, ...]:
+    """Which shape is best in all, what the specialist of one query costs another, and what is read for nothing."""
+    rows: list[dict[str, Any]] = layouts.records()
+    best = min(rows, key=lambda row: row["an access"].value)
+    text = f"Best in all: {best['layout']} ({best['chunks']}), {time_text(best['an access'].value)} an access"
+    now = next((row for row in rows if row["layout"] in (*OWN, "zarr-python auto") and row is not best), None)
+    if now is not None:
+        text += (
+            f"; {digits(now['an access'].value / best['an access'].value)} times as fast as {now['layout']}"
+        )
+    found = [f"{text}."]
+    details: list[dict[str, Any]] = queries.records()
+    times = {(row["query"], row["layout"]): row["measured"].value for row in details}
+    fastest = {
+        query: min((row["layout"] for row in rows), key=lambda label: times[query, label])
+        for query in dict.fromkeys(row["query"] for row in details)
+    }
+    factors = [
+        (times[query, label] / times[query, fastest[query]], query, other, label)
+        for other, label in fastest.items()
+        for query in fastest
+    ]
+    worst, query, other, label = max(factors)
+    if len(fastest) > 1:
+        found.append(
+            f"{label}, the fastest for '{other}', takes {digits(worst)} times the best for '{query}'; {best['layout']} "
+            f"is never more than {digits(max(times[q, best['layout']] / times[q, fastest[q]] for q in fastest))} times "
+            "the best."
+        )
+    waste = max(details, key=lambda row: row["fetched / used"])
+    found.append(
+        f"Most is read for nothing by '{waste['query']}' of {waste['layout']}: {digits(waste['fetched / used'])} bytes "
+        "fetched per byte used."
+    )
+    return tuple(found)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,15 +25,15 @@ from typing import Any
 import numpy as np
 
 from tessarray.conversion.layout import grow
+from tessarray.display import palette, pictures
+from tessarray.display.units import byte_text, digits
 from tessarray.tuner.constraints import Work, memory_of
 from tessarray.tuner.errors import TuneError
-from tessarray.tuner.events import Listener
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.scaling import worker_counts
-from tessarray.tuner.studies.memory_words import memory_meaning
-from tessarray.tuner.studies.model import Cell, Column, Study, Table
-from tessarray.tuner.studies.setting import CODEC, Setting, layout_from, setting
-from tessarray.tuner.studies.usual import sharded
+from tessarray.tuner.studies.defaults import sharded
+from tessarray.tuner.studies.model import Cell, Column, Study, Table, number
+from tessarray.tuner.studies.runner import CODEC, LayoutLike, Measured, Room, layout_from, study
 from tessarray.tuner.target import Scratch, Target
 from tessarray.tuner.trial import volume
 
@@ -45,13 +44,7 @@ VALUES = 96 * MIB
 WORKS: tuple[Work, ...] = ("write", "read", "change")
 CUTS = ((256 * KIB, None), (2 * MIB, None), (8 * MIB, None), (128 * KIB, 8 * MIB), (1 * MIB, 16 * MIB))
 TIMEOUT = 120.0
-NOTES = (
-    "each figure is of a new process that reads into, or writes from, memory that is there already; a change writes "
-    "parts of objects",
-    "the formula: read w(c + e), write w(c + e + s), change w(c + e + 2s), and what a codec takes for itself; "
-    "w workers and one more where there are several, c bytes of values of a chunk, e encoded, s of a stored object "
-    "encoded",
-)
+SLACK = 2e6  # bytes of stacks and of the allocator, below which a ratio says nothing
 COLUMNS = (
     Column("chunks"),
     Column("chunk", "bytes", "values of one chunk"),
@@ -65,48 +58,55 @@ COLUMNS = (
 )
 
 
-def memory(
-    source: Any,
-    *,
-    variable: str | None = None,
-    layout: str | os.PathLike[str] | Layout | None = None,
-    codec: str | None = None,
-    budget: float | str = 60,
-    store: str = "local",
-    scratch: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    seed: int = 0,
-    progress: Listener | None = None,
-) -> Study:
+def _draw(figure: Any, found: Study) -> None:
+    """Peaks (dots) and the formula (lines) over workers, by work and cut."""
+    rows = found.tables[0].records()
+    works = list(dict.fromkeys(str(row["work"]) for row in rows))
+    cuts = list(dict.fromkeys(str(row["chunks"]) for row in rows))
+    for at, work in enumerate(works):
+        panel = figure.add_subplot(1, len(works), at + 1)
+        for colour, cut in zip(palette.PRINTED, cuts, strict=False):
+            mine = [row for row in rows if row["work"] == work and row["chunks"] == cut]
+            counts = [number(row["workers"]) for row in mine]
+            panel.plot(counts, [number(row["peak"]) for row in mine], "o", color=colour, label=cut)
+            panel.plot(counts, [number(row["formula"]) for row in mine], "-", color=colour, lw=0.8)
+        panel.set(xlabel="workers", ylabel="above the values" if at == 0 else "", title=work, yscale="log")
+        panel.set_xticks(sorted({int(number(row["workers"])) for row in rows}))
+        pictures.unit_axis(panel.yaxis, "bytes")
+        if at == 0:
+            panel.legend(fontsize=6)
+    figure.suptitle("Peak memory: measured (dots) and by the formula (lines)")
+
+
+@study("Memory", draw=_draw, budget="60s")
+def memory(room: Room, layout: LayoutLike = None, codec: str | None = None) -> Measured:
     """Measure the peak memory of reading, writing and changing an array, above its values, in new processes.
 
-    layout: only this one (a `layout.json` or a `Layout`), beside the array's own; where left out also five cuts of 256
-    KiB to 16 MiB. codec: of those cuts; the array's own, or `blosc:zstd:3:shuffle`. threads: the most workers; 1, 2,
-    4 ... of them are measured. Measured in a local folder: what a store in memory holds is the store's.
+    layout: only this one (a `layout.json` or a `Layout`), beside the array's own; if left out also five cuts of 256 KiB
+    to 16 MiB. codec: of those cuts; the array's own, or `blosc:zstd:3:shuffle`. threads: the most workers; 1, 2, 4 ...
+    of them are measured. Measured in a local folder: what a store in memory holds is the store's.
 
     Costs the budget (seconds; cuts for which it does not suffice are left out), some 100 MB of memory for values in
-    each process, and as much scratch space. Raises `TuneError` where the system does not tell how much memory is used.
+    each process, and as much scratch space. Raises `TuneError` if the system does not tell how much memory is used.
     """
-    asked = {"layout": None if layout is None else str(layout), "codec": codec}
-    with setting(
-        "memory", source, variable, budget=budget, store=store, scratch=scratch, seed=seed, threads=threads,
-        progress=progress, request=asked,
-    ) as room:  # fmt: skip
-        layouts = _layouts(room, layout, codec)
-        with Scratch(Target("local", folder=room.target.folder)) as folder:
-            place = Path(folder.store().root)
-            place.mkdir(parents=True, exist_ok=True)
-            rows = _measure(room, layouts, place)
-        table = Table("Peak memory above the values", COLUMNS, tuple(rows))
-        room.notes += NOTES
-        return room.study("Memory", (table,), memory_meaning(table, room.threads), {"threads": room.threads})
+    layouts = _layouts(room, layout, codec)
+    with Scratch(Target("local", folder=room.target.folder)) as folder:
+        place = Path(folder.store().root)
+        place.mkdir(parents=True, exist_ok=True)
+        rows = _measure(room, layouts, place)
+    room.notes.append(
+        "each figure is of a new process that reads into, or writes from, memory that is there already; a change "
+        "writes parts of objects"
+    )
+    table = Table("Peak memory above the values", COLUMNS, tuple(rows))
+    return (table,), _meaning(table), {"threads": room.threads}
 
 
-def _layouts(room: Setting, given: Any, codec: str | None) -> list[Layout]:
+def _layouts(room: Room, given: LayoutLike, codec: str | None) -> list[Layout]:
     subject = room.subject
     found = [subject.current] if subject.current is not None else []
     if given is not None:
-        found.append(given if isinstance(given, Layout) else layout_from(given, subject.shape))
+        found.append(layout_from(given, subject.shape))
         return list(dict.fromkeys(found))
     name = codec or (subject.current.codec if subject.current else CODEC)
     ones = (1,) * len(subject.shape)
@@ -118,14 +118,14 @@ def _layouts(room: Setting, given: Any, codec: str | None) -> list[Layout]:
     return list(dict.fromkeys(found))
 
 
-def _measure(room: Setting, layouts: Sequence[Layout], place: Path) -> list[tuple[Cell, ...]]:
+def _measure(room: Room, layouts: Sequence[Layout], place: Path) -> list[tuple[Cell, ...]]:
     """Rows of all layouts. All workers come first, then one, since these two say most where time is short."""
     rows: dict[tuple[int, int, int], tuple[Cell, ...]] = {}
     sample = room.sample(min(VALUES, 64 * MIB))
     counts = worker_counts(room.threads)
     file = place / "values.npy"
     for workers in dict.fromkeys((counts[-1], *counts)):
-        for number, layout in enumerate(layouts):
+        for at, layout in enumerate(layouts):
             if rows and room.clock.until(0.95) == 0:
                 room.notes.append(
                     "the budget did not suffice for all cuts and workers: give a larger --budget"
@@ -143,12 +143,12 @@ def _measure(room: Setting, layouts: Sequence[Layout], place: Path) -> list[tupl
             for order, work in enumerate(WORKS):
                 room.say(f"{work} with {workers} workers, {layout.text()}")
                 found = _child({**task, "what": work})
-                rows[number, workers, order] = _row(room, layout, workers, work, values.nbytes, found)
+                rows[at, workers, order] = _row(room, layout, workers, work, values.nbytes, found)
     return [rows[key] for key in sorted(rows)]
 
 
 def _row(
-    room: Setting, layout: Layout, workers: int, work: Work, nbytes: int, found: Mapping[str, int]
+    room: Room, layout: Layout, workers: int, work: Work, nbytes: int, found: Mapping[str, int]
 ) -> tuple[Cell, ...]:  # fmt: skip
     itemsize = room.subject.itemsize
     ratio = nbytes / max(found["stored"], 1)
@@ -187,3 +187,33 @@ def _child(task: Mapping[str, Any]) -> dict[str, int]:
         )
     found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def _meaning(table: Table) -> tuple[str, ...]:
+    """The largest peaks, how far the formula can be trusted, and what more workers hold."""
+    rows: list[dict[str, Any]] = table.records()
+    worst = [max((row for row in rows if row["work"] == work), key=lambda row: row["peak"]) for work in WORKS]
+    told = "; ".join(
+        f"a {row['work']} {byte_text(row['peak'])} ({row['chunks']}, {row['workers']} workers)"
+        for row in worst
+    )
+    found = [f"At most, above the values: {told}."]
+    large = [row for row in rows if row["formula"] > SLACK]
+    if not large:
+        return (*found, "All peaks are within what stacks and the allocator take: memory is no concern here.")
+    ratios = [row["peak / formula"] for row in large]
+    above = sum(row["peak"] > row["formula"] + SLACK for row in large)
+    found.append(
+        f"Peaks are {digits(float(np.median(ratios)))} times the formula in the middle, {digits(max(ratios))} at most; "
+        f"{above} of {len(large)} lie above it."
+    )
+    most = max(row["workers"] for row in rows)
+    alone = {(row["chunks"], row["work"]): row["peak"] for row in rows if row["workers"] == 1}
+    steps = [
+        row["peak"] / alone[row["chunks"], row["work"]]
+        for row in large
+        if row["workers"] == most > 1 and alone.get((row["chunks"], row["work"]), 0) > SLACK
+    ]
+    if steps:
+        found.append(f"{most} workers hold {digits(float(np.median(steps)))} times as much as one.")
+    return tuple(found)

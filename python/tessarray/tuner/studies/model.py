@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tessarray.display import pictures
+from tessarray.tuner.errors import TuneError
 from tessarray.tuner.result import Estimate
 
-__all__ = ["FORMAT", "Cell", "Column", "Study", "Table", "mean_estimate", "ratio_estimate"]
+__all__ = [
+    "FORMAT",
+    "Cell",
+    "Column",
+    "Study",
+    "Table",
+    "check_picture",
+    "mean_estimate",
+    "number",
+    "ratio_estimate",
+    "whiskers",
+]
 
 FORMAT = "tessarray-study/1"
 Cell = str | int | float | bool | None | Estimate
@@ -22,8 +35,8 @@ DRAWS = 500
 
 @dataclass(frozen=True)
 class Column:
-    """What stands below one another. kind: `text`, `seconds`, `bytes`, `rate` (bytes a second), `count`, `ratio`,
-    `share` (of 1), `bits`, `mark` (true or false), or `money`.
+    """What stands below one another. kind: `text`, `seconds`, `bytes`, `rate` (bytes per second), `count`, `ratio`,
+    `share` (of 1), `bits`, or `mark` (true or false).
     """
 
     name: str
@@ -122,13 +135,20 @@ class Study:
         return target
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The study's chart as a matplotlib figure, written to `path` (.png, .svg, .pdf) where one is given.
+        """The study's chart as a matplotlib figure, written to `path` (.png, .svg, .pdf) if one is given.
 
-        Raises `TuneError` where matplotlib is not installed, or the path's ending is no kind of picture.
+        Raises `MissingPackageError` without matplotlib, `TuneError` for an ending that is no kind of picture.
         """
-        from tessarray.tuner.studies.plots import draw
+        from tessarray.tuner.studies.runner import KINDS
 
-        return draw(self, path)
+        if path is not None:
+            check_picture(path)
+        with pictures.style():
+            figure = pictures.new_figure(8.4, 4.4)
+            KINDS[self.name].draw(figure, self)
+            if path is not None:
+                pictures.save(figure, path)
+        return figure
 
     def __str__(self) -> str:
         from tessarray.tuner.studies.render import as_text
@@ -172,3 +192,23 @@ def ratio_estimate(above: Any, below: Any, seed: int = 0) -> Estimate:
     drawn = over[picked].sum(axis=1) / np.maximum(under[picked].sum(axis=1), 1e-12)
     low, high = np.percentile(drawn, [2.5, 97.5])
     return Estimate(value, min(float(low), value), max(float(high), value))
+
+
+def number(cell: Cell) -> float:
+    """What a chart shows of a cell."""
+    return cell.value if isinstance(cell, Estimate) else float(cell or 0)
+
+
+def whiskers(cells: Sequence[Cell]) -> list[list[float]]:
+    """How far the intervals of cells reach down and up, as matplotlib takes it."""
+    found = [cell for cell in cells if isinstance(cell, Estimate)]
+    return [[max(one.value - one.low, 0) for one in found], [max(one.high - one.value, 0) for one in found]]
+
+
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Raises `TuneError` for a path that no chart can be written to: asked before anything is measured."""
+    target = Path(path)
+    if target.suffix.lower() not in pictures.SUFFIXES:
+        raise TuneError(f"plot: expected a name that ends in {', '.join(pictures.SUFFIXES)}, found '{path}'")
+    if not target.absolute().parent.is_dir():
+        raise TuneError(f"plot: no such folder: {target.parent}")

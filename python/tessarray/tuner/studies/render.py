@@ -11,10 +11,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tessarray.display.markup import printable
-from tessarray.display.units import UNITS, digits, figure, unit_of
+from tessarray.display.units import NONE, UNITS, count_text, digits, extents_text, figure, time_text, unit_of
 from tessarray.tuner.result import Estimate
 from tessarray.tuner.studies.model import Cell, Column, Study, Table
-from tessarray.tuner.wording import money_text, sizes
 
 __all__ = ["as_text", "cell_text", "render"]
 
@@ -26,12 +25,10 @@ KEY = "ranges are 95 % intervals; ~ is predicted or counted, not measured; 1 kB 
 def render(study: Study) -> RenderableType:
     """All of a study."""
     where = f"{study.source}:{study.variable}" if study.variable else study.source
-    head = Text.assemble(
-        (study.title, "bold"), f"\n{printable(where)}  {sizes(study.shape)} {study.dtype}, "
-        f"{digits(study.seconds)} s"
-    )  # fmt: skip
+    about = f"{printable(where)}  {extents_text(study.shape)} {study.dtype}, {time_text(study.seconds)}"
+    head = Text.assemble((study.title, "bold"), f"\n{about}")
     parts: list[RenderableType] = [head]
-    parts += [_table(table, study) for table in study.tables]
+    parts += [_table(table) for table in study.tables]
     parts += [
         _lines(name, lines)
         for name, lines in (("What it means", study.meaning), ("Notes", study.notes))
@@ -48,20 +45,15 @@ def as_text(study: Study, width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def _table(table: Table, study: Study) -> RenderableType:
+def _table(table: Table) -> RenderableType:
     found = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for column in table.columns:
         heading: Any = Text(column.name)
         found.add_column(heading, justify="left" if column.kind in LEFT else "right", overflow="fold")
-    currency = str(study.facts.get("currency", ""))
     shown = [table.rows[number] for number in table.brief] or table.rows
     for row in shown:
-        found.add_row(
-            *(
-                Text(cell_text(cell, column, currency))
-                for cell, column in zip(row, table.columns, strict=True)
-            )
-        )
+        cells = zip(row, table.columns, strict=True)
+        found.add_row(*(Text(cell_text(cell, column)) for cell, column in cells))
     parts: list[RenderableType] = [Text(f"\n{table.title}", style="bold"), found]
     if len(shown) < len(table.rows):
         parts.append(Text(f"and {len(table.rows) - len(shown)} more rows, which --json has", style="dim"))
@@ -72,32 +64,24 @@ def _lines(head: str, lines: tuple[str, ...]) -> RenderableType:
     return Group(Text(f"\n{head}", style="bold"), *(Text(f"  {printable(line)}") for line in lines))
 
 
-def cell_text(cell: Cell, column: Column, currency: str = "") -> str:
+def cell_text(cell: Cell, column: Column) -> str:
     """A cell as people read it."""
     if cell is None:
-        return "–"
+        return NONE
     if isinstance(cell, str):
         return printable(cell)
     if column.kind == "mark":
         return "yes" if cell else ""
     if not isinstance(cell, Estimate):
-        return _value(float(cell), column.kind, currency)
-    text = ("" if cell.measured else "~") + _value(cell.value, column.kind, currency)
+        return _figure(float(cell), column.kind)
+    text = ("" if cell.measured else "~") + _figure(cell.value, column.kind)
     if cell.low == cell.high or not cell.measured:
         return text
     factor = unit_of(column.kind, cell.value)[0] if column.kind in UNITS else 1.0
-    if column.kind == "share":
-        return f"{text} ({cell.low * 100:.0f}–{cell.high * 100:.0f})"
     return f"{text} ({digits(cell.low / factor)}–{digits(cell.high / factor)})"
 
 
-def _value(value: float, kind: str, currency: str) -> str:
-    if kind == "money":
-        return money_text(value, currency)
-    if kind == "share":
-        return f"{value * 100:.0f} %"
+def _figure(value: float, kind: str) -> str:
     if kind == "bits":
         return f"{value:.2f}"
-    if kind == "count":
-        return f"{value:,.0f}" if value >= 100 or value == int(value) else digits(value)
-    return figure(kind, value)
+    return count_text(value) if kind == "count" else figure(kind, value)

@@ -2,8 +2,8 @@
 
 1. A part of the array is written in the layout, in scratch space, from real values.
 2. In turns: it is read whole, read by slices, and written again with 1, 2, 4 ... workers.
-3. Selections of 1, 2, 4 ... chunks are read with one worker and with all: where all begin to be faster is the size
-   below which it does not pay to read in parallel.
+3. Selections of 1, 2, 4 ... chunks are read with one worker and with all: the size from which all are faster is the
+   size below which it does not pay to read in parallel.
 """
 
 from __future__ import annotations
@@ -18,29 +18,40 @@ import numpy as np
 
 import tessarray
 from tessarray.creation import create_array
-from tessarray.tuner.events import Listener
+from tessarray.display import palette, pictures
+from tessarray.display.units import byte_text, count_text, digits
 from tessarray.tuner.layout import Layout, layout_of
 from tessarray.tuner.queries import Box, QueryClass
-from tessarray.tuner.result import Estimate
-from tessarray.tuner.scaling import worker_counts
+from tessarray.tuner.request import Queries
+from tessarray.tuner.result import Estimate, WorkerFigures
+from tessarray.tuner.scaling import choose_workers, worker_counts
 from tessarray.tuner.source import NDArray, Subject
-from tessarray.tuner.studies.model import Cell, Column, Study, Table, mean_estimate, ratio_estimate
-from tessarray.tuner.studies.setting import Access, Setting, current_or_usual, layout_from, setting
-from tessarray.tuner.studies.worker_words import worker_meaning
+from tessarray.tuner.studies.model import (
+    Cell,
+    Column,
+    Study,
+    Table,
+    mean_estimate,
+    number,
+    ratio_estimate,
+    whiskers,
+)
+from tessarray.tuner.studies.runner import LayoutLike, Measured, Room, layout_from, study
 from tessarray.tuner.trial import same, volume
 
 __all__ = ["workers"]
 
-REGION = 64 << 20
+REGION = 64 << 20  # bytes of values that are stored, at most
 RATE = 6 << 20  # bytes of values for a second of the budget
 ROUNDS = 15
-STEPS = 14
+STEPS = 14  # sizes of selections
 MOST_SLICES = 24
+GAIN = 1.05  # so much faster must all workers be to be worth it
 COLUMNS = (
     Column("work"),
     Column("workers", "count"),
     Column("time", "seconds"),
-    Column("values", "rate", "bytes of values a second"),
+    Column("values", "rate", "bytes of values per second"),
     Column("speed-up", "ratio", "against one worker, paired by round"),
     Column("efficiency", "share", "the speed-up for each worker"),
 )
@@ -53,72 +64,76 @@ SIZES = (
 )
 
 
-def workers(
-    source: Any,
-    queries: Access = None,
-    *,
-    variable: str | None = None,
-    layout: str | os.PathLike[str] | Layout | None = None,
-    budget: float | str = 15,
-    store: str = "local",
-    scratch: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    seed: int = 0,
-    progress: Listener | None = None,
-) -> Study:
+def _draw(figure: Any, found: Study) -> None:
+    """Speed-up over workers, and one worker against all by the size of what is read."""
+    panel = figure.add_subplot(1, 2, 1)
+    rows = found.tables[0].records()
+    counts: list[float] = []
+    for colour, work in zip(palette.PRINTED, dict.fromkeys(str(row["work"]) for row in rows), strict=False):
+        mine = [row for row in rows if row["work"] == work]
+        counts, cells = [number(row["workers"]) for row in mine], [row["speed-up"] for row in mine]
+        bars = whiskers(cells)
+        panel.errorbar(counts, list(map(number, cells)), yerr=bars, fmt="o-", color=colour, label=work)
+    panel.plot(counts, counts, ":", color=palette.PRINTED[6], label="ideal")
+    panel.set(xlabel="workers", ylabel="speed-up", title="More workers", xticks=counts)
+    panel.legend()
+    sizes = found.tables[1].records()
+    if not sizes:
+        return
+    panel = figure.add_subplot(1, 2, 2)
+    for colour, name in zip(palette.PRINTED, ("one worker", "all workers"), strict=False):
+        cells, places = [row[name] for row in sizes], [number(row["selection"]) for row in sizes]
+        panel.errorbar(
+            places, list(map(number, cells)), yerr=whiskers(cells), fmt="o-", color=colour, label=name
+        )
+    panel.set(xscale="log", yscale="log", xlabel="values read", ylabel="time", title="One or all, by size")
+    pictures.unit_axis(panel.xaxis, "bytes")
+    pictures.unit_axis(panel.yaxis, "seconds")
+    panel.legend()
+
+
+@study("Workers", draw=_draw, budget="15s")
+def workers(room: Room, queries: Queries = None, layout: LayoutLike = None) -> Measured:
     """Measure speed-up and efficiency over 1, 2, 4 ... `threads` workers of reading all, of slices, and of writing.
 
-    queries: the slices, as for `tessarray.tune`; planes and lines where left out. layout: a `layout.json` or a
-    `Layout`; where left out the array's own, or what Tessarray chooses by itself. threads: the most workers, one a core
-    where left out.
+    queries: the slices, as for `tessarray.tune`; planes and lines if left out. layout: a `layout.json` or a `Layout`;
+    if left out the array's own, or what Tessarray chooses by itself. threads: the most workers, one per core if left
+    out.
 
     Costs the budget (seconds), and memory and scratch space for some 64 MB of values. Raises `AccessError`,
     `ConstraintError`, `LayoutFileError`, `UntunableError`.
     """
-    asked = {"queries": queries, "layout": None if layout is None else str(layout)}
-    with setting(
-        "workers", source, variable, budget=budget, store=store, scratch=scratch, seed=seed, threads=threads,
-        progress=progress, request=asked,
-    ) as room:  # fmt: skip
-        subject = room.subject
-        if isinstance(layout, Layout):
-            chosen, which = layout, "given"
-        elif layout is not None:
-            chosen, which = layout_from(layout, subject.shape), os.fspath(layout)
-        else:
-            chosen, which = current_or_usual(subject, lambda: automatic(subject))
-        ground = _Ground(room, chosen, room.classes(queries))
-        times = ground.rounds()
-        sizes = ground.sizes()
-        tables = (
-            Table(
-                f"Work with more workers, {chosen.text()} ({which})",
-                COLUMNS,
-                tuple(_rows(times, ground.bytes_of)),
-            ),
-            Table(f"One worker or {room.threads}, by the size of what is read", SIZES, tuple(sizes)),
-        )
-        room.notes.append(
-            f"{ground.values.nbytes / 1e6:.3g} MB of values, read just after they were written, on "
-            f"{room.target.text()}; the machine has {os.cpu_count()} cores"
-        )
-        return room.study(
-            "Workers", tables, worker_meaning(*tables), {"layout": chosen.text(), "which": which}
-        )
+    chosen, which = _chosen(room.subject, layout)
+    stored = _Stored(room, chosen, room.classes(queries))
+    times, sizes = stored.rounds(), stored.sizes()
+    works = Table(
+        f"Work with more workers, {chosen.text()} ({which})", COLUMNS, tuple(_rows(times, stored.bytes_of))
+    )
+    by_size = Table(f"One worker or {room.threads}, by the size of what is read", SIZES, tuple(sizes))
+    room.notes.append(
+        f"{byte_text(stored.values.nbytes)} of values, read just after they were written, on "
+        f"{room.target.text()}; the machine has {os.cpu_count()} cores"
+    )
+    facts = {"layout": chosen.text(), "which": which}
+    return (works, by_size), _meaning(works, by_size, room.threads), facts
 
 
-def automatic(subject: Subject) -> Layout:
-    """What Tessarray chooses by itself."""
-    array = create_array({}, shape=subject.shape, dtype=subject.dtype)
-    found = layout_of(array)
+def _chosen(subject: Subject, given: LayoutLike) -> tuple[Layout, str]:
+    """The layout to measure, with a word for which it is."""
+    if given is not None:
+        name = "given" if isinstance(given, Layout) else os.fspath(given)
+        return layout_from(given, subject.shape), name
+    if subject.current is not None:
+        return subject.current, "current"
+    found = layout_of(create_array({}, shape=subject.shape, dtype=subject.dtype))
     assert found is not None, "our own choice is always one that we can say"
-    return found
+    return found, "tessarray's choice"
 
 
-class _Ground:
+class _Stored:
     """Values of the array, stored in a layout, and read with sessions of different numbers of workers."""
 
-    def __init__(self, room: Setting, layout: Layout, classes: tuple[QueryClass, ...]) -> None:
+    def __init__(self, room: Room, layout: Layout, classes: tuple[QueryClass, ...]) -> None:
         self.room, self.layout = room, layout
         self.counts = worker_counts(room.threads)
         most = int(min(REGION, max(room.clock.budget * RATE, 4 << 20)))
@@ -126,39 +141,34 @@ class _Ground:
         sample = room.sample(most)
         self.values: NDArray = np.ascontiguousarray(sample.block(tuple((0, n) for n in shape)))
         self.store = room.scratch.store()
-        self.sessions = {count: tessarray.Session(threads=count) for count in self.counts}
-        room.say(f"writing {self.values.nbytes / 1e6:.3g} MB")
-        array = layout.create(self.store, shape, self.values.dtype, session=self.sessions[self.counts[-1]])
+        sessions = {count: tessarray.Session(threads=count) for count in self.counts}
+        room.say(f"writing {byte_text(self.values.nbytes)}")
+        array = layout.create(self.store, shape, self.values.dtype, session=sessions[self.counts[-1]])
         array.write(..., self.values)
         self.arrays = {
             count: tessarray.open_array(self.store, mode="r+", session=session)
-            for count, session in self.sessions.items()
+            for count, session in sessions.items()
         }
         self.slices = self._slices(classes)
-        self.bytes_of = {
-            "read all": float(self.values.nbytes),
-            "slices": float(np.mean([volume(box) for box in self.slices])) * self.values.itemsize,
-            "write": float(self.values.nbytes),
-        }
+        whole = float(self.values.nbytes)
+        part = float(np.mean([volume(box) for box in self.slices])) * self.values.itemsize
+        self.bytes_of = {"read all": whole, "slices": part, "write": whole}
         if not same(np.asarray(self.arrays[1][...]), self.values, 0.0):
             raise tessarray.TessarrayError(f"layout {layout.text()}: gave other values than were written")
 
     def _slices(self, classes: Sequence[QueryClass]) -> list[Box]:
         """Selections of the classes, cut to what is stored; as many of each as its weight."""
+        shape = self.values.shape
         found: list[Box] = []
         for one in classes:
-            count = max(round(one.weight * MOST_SLICES), 1)
-            for box in one.draw(self.room.rng, count):
-                lengths = [min(b - a, n) for (a, b), n in zip(box, self.values.shape, strict=True)]
-                starts = [
-                    a % (n - length + 1)
-                    for (a, _), n, length in zip(box, self.values.shape, lengths, strict=True)
-                ]
+            for box in one.draw(self.room.rng, max(round(one.weight * MOST_SLICES), 1)):
+                lengths = [min(b - a, n) for (a, b), n in zip(box, shape, strict=True)]
+                starts = [a % (n - q + 1) for (a, _), n, q in zip(box, shape, lengths, strict=True)]
                 found.append(tuple((at, at + length) for at, length in zip(starts, lengths, strict=True)))
         return found
 
     def opened(self, count: int) -> Any:
-        """The array with so many workers; with nothing cached where the store is far."""
+        """The array with so many workers; with nothing cached if the store is far."""
         if not self.room.target.remote:
             return self.arrays[count]
         return tessarray.open_array(self.store, mode="r", session=tessarray.Session(threads=count))
@@ -167,9 +177,9 @@ class _Ground:
         """Seconds of each work and number of workers, round by round; a slice's are the mean over the slices."""
         out = np.empty_like(self.values)
         works: dict[str, Callable[[int], float]] = {
-            "read all": lambda count: self._read_all(count, out),
+            "read all": lambda count: _timed(lambda array: array.read(out=out), self.opened(count)),
             "slices": self._read_slices,
-            "write": lambda count: _timed(lambda: self.arrays[count].write(..., self.values)),
+            "write": lambda count: _timed(lambda array: array.write(..., self.values), self.arrays[count]),
         }
         times: dict[tuple[str, int], list[float]] = {
             (work, count): [] for work in works for count in self.counts
@@ -186,17 +196,9 @@ class _Ground:
                 break
         return times
 
-    def _read_all(self, count: int, out: NDArray) -> float:
-        array = self.opened(count)
-        return _timed(lambda: array.read(out=out))
-
     def _read_slices(self, count: int) -> float:
         array = self.opened(count)
-        spent = 0.0
-        for box in self.slices:
-            selection = tuple(slice(a, b) for a, b in box)
-            spent += _timed(lambda selection=selection: array[selection])  # type: ignore[misc]
-        return spent / len(self.slices)
+        return sum(_timed_read(array, box) for box in self.slices) / len(self.slices)
 
     def sizes(self) -> list[tuple[Cell, ...]]:
         """Rows for selections of more and more chunks, with one worker and with all."""
@@ -208,36 +210,32 @@ class _Ground:
         for turn in range(3 * ROUNDS):
             self.room.say(f"round {turn + 1}: selections of 1 to {boxes[-1][0]} chunks")
             for i, (_, box) in enumerate(boxes):
-                selection = tuple(slice(a, b) for a, b in box)
                 for count in (1, most) if turn % 2 else (most, 1):
-                    array = self.opened(count)
-                    seconds = _timed(lambda array=array, selection=selection: array[selection])  # type: ignore[misc]
+                    seconds = _timed_read(self.opened(count), box)
                     if turn:
                         times[i, count].append(seconds)
             if turn >= 4 and self.room.clock.until(0.95) == 0:
                 break
         rows: list[tuple[Cell, ...]] = []
-        for i, (number, box) in enumerate(boxes):
+        for i, (chunks, box) in enumerate(boxes):
             alone, together = times[i, 1], times[i, most]
-            rows.append(
-                (
-                    volume(box) * self.values.itemsize,
-                    number,
-                    mean_estimate(alone, median=True),
-                    mean_estimate(together, median=True),
-                    gain(alone, together),
-                )
-            )
+            means = (mean_estimate(one, median=True) for one in (alone, together))
+            rows.append((volume(box) * self.values.itemsize, chunks, *means, _gain(alone, together)))
         return rows
 
 
-def _timed(act: Callable[[], Any]) -> float:
+def _timed(act: Callable[[Any], Any], array: Any) -> float:
     started = time.perf_counter()
-    act()
+    act(array)
     return time.perf_counter() - started
 
 
-def gain(slow: Sequence[float], fast: Sequence[float]) -> Estimate:
+def _timed_read(array: Any, box: Box) -> float:
+    selection = tuple(slice(a, b) for a, b in box)
+    return _timed(lambda array: array[selection], array)
+
+
+def _gain(slow: Sequence[float], fast: Sequence[float]) -> Estimate:
     """How many times as fast: the median of paired ratios, with its interval."""
     return mean_estimate(np.asarray(slow) / np.maximum(np.asarray(fast), 1e-12), median=True)
 
@@ -245,7 +243,7 @@ def gain(slow: Sequence[float], fast: Sequence[float]) -> Estimate:
 def _rows(times: dict[tuple[str, int], list[float]], bytes_of: dict[str, float]) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for (work, count), seconds in times.items():
-        speedup = gain(times[work, 1], seconds) if count > 1 else Estimate(1.0, 1.0, 1.0)
+        speedup = _gain(times[work, 1], seconds) if count > 1 else Estimate(1.0, 1.0, 1.0)
         share = Estimate(speedup.value / count, speedup.low / count, speedup.high / count)
         rate = ratio_estimate([bytes_of[work]] * len(seconds), seconds)
         rows.append((work, count, mean_estimate(seconds, median=True), rate, speedup, share))
@@ -254,14 +252,9 @@ def _rows(times: dict[tuple[str, int], list[float]], bytes_of: dict[str, float])
 
 def region_shape(unit: Sequence[int], shape: Sequence[int], elements: int) -> tuple[int, ...]:
     """Whole stored units of about `elements`, grown evenly; at least two, as far as the array goes."""
-    grid = [-(-n // u) for n, u in zip(shape, unit, strict=True)]
-    counts = [1] * len(grid)
     size = math.prod(min(u, n) for u, n in zip(unit, shape, strict=True))
-    while True:
-        open_axes = [axis for axis in range(len(grid)) if counts[axis] < grid[axis]]
-        if not open_axes:
-            break
-        axis = min(open_axes, key=lambda i: (counts[i], -i))
+    counts = [1] * len(unit)
+    while (axis := _next_axis(counts, unit, shape)) is not None:
         more = math.prod(counts) // counts[axis] * (counts[axis] + 1)
         if more * size > elements and math.prod(counts) > 1:
             break
@@ -271,14 +264,56 @@ def region_shape(unit: Sequence[int], shape: Sequence[int], elements: int) -> tu
 
 def growing(chunks: Sequence[int], shape: Sequence[int]) -> list[tuple[int, Box]]:
     """Boxes of 1, 2, 4 ... whole chunks, with their numbers; the last is all."""
-    grid = [-(-n // c) for n, c in zip(shape, chunks, strict=True)]
-    counts = [1] * len(grid)
+    counts = [1] * len(chunks)
     found = []
     while True:
         box = tuple((0, min(k * c, n)) for k, c, n in zip(counts, chunks, shape, strict=True))
         found.append((math.prod(counts), box))
-        open_axes = [axis for axis in range(len(grid)) if counts[axis] < grid[axis]]
-        if not open_axes:
+        axis = _next_axis(counts, chunks, shape)
+        if axis is None:
             return found
-        axis = min(open_axes, key=lambda i: (counts[i], -i))
-        counts[axis] = min(counts[axis] * 2, grid[axis])
+        counts[axis] = min(counts[axis] * 2, -(-shape[axis] // chunks[axis]))
+
+
+def _next_axis(counts: Sequence[int], unit: Sequence[int], shape: Sequence[int]) -> int | None:
+    """The axis along which fewest units are taken, of those with more; the last of equals. None if all are taken."""
+    there = [axis for axis in range(len(counts)) if counts[axis] * unit[axis] < shape[axis]]
+    return min(there, key=lambda axis: (counts[axis], -axis), default=None)
+
+
+def _meaning(works: Table, sizes: Table, most: int) -> tuple[str, ...]:
+    """Beyond how many workers each work gains nothing, and from which size on all of them pay."""
+    if most == 1:
+        return ("There is one worker only, so there is nothing to share out: give --threads, or more cores.",)
+    rows: list[dict[str, Any]] = works.records()
+    found = []
+    for work in dict.fromkeys(row["work"] for row in rows):
+        figures = [
+            WorkerFigures(row["workers"], row["time"].value, row["speed-up"].value, row["efficiency"].value)
+            for row in rows
+            if row["work"] == work
+        ]
+        count = choose_workers(figures)
+        best = next(one for one in figures if one.workers == count)
+        gain = "as fast as more" if count == 1 else f"{digits(best.speedup)} times as fast as one"
+        found.append(f"For '{work}' stop at {count} worker{'s' if count > 1 else ''}: {gain}.")
+    start = worth_from(sizes)
+    if start is None:
+        found.append(f"No selection was read faster by {most} workers than by one beyond doubt.")
+    else:
+        found.append(
+            f"From {byte_text(start[0])} ({count_text(start[1])} chunks) on {most} workers are faster than one; below, "
+            "read several selections at once instead."
+        )
+    return tuple(found)
+
+
+def worth_from(table: Table) -> tuple[float, float] | None:
+    """The smallest selection (bytes, chunks) from which on all workers are faster beyond doubt; None if none is."""
+    found = None
+    for row in reversed(table.records()):
+        gain = row["gain"]
+        if not isinstance(gain, Estimate) or gain.value < GAIN or gain.low <= 1:
+            break
+        found = (number(row["selection"]), number(row["chunks"]))
+    return found

@@ -2,7 +2,7 @@
 
 const METRICS = [
   { id: "wall", name: "time", kind: "seconds", better: -1, title: "Wall time of the step" },
-  { id: "rate", name: "rate (GB/s)", kind: "rate", better: 1, title: "Bytes of values over wall time" },
+  { id: "rate", name: "rate", kind: "rate", better: 1, title: "Bytes of values over wall time" },
   { id: "ratio", name: "ratio to baseline", kind: "ratio", better: -1, title: "Time over the baseline's time" },
   { id: "cpu", name: "CPU time", kind: "seconds", better: -1, title: "User and system CPU time" },
   { id: "peak", name: "peak memory", kind: "bytes", better: -1, title: "Peak resident memory above the level before" },
