@@ -13,6 +13,10 @@ impl Sharding {
         Some((if self.location() == IndexLocation::Start { 0 } else { free }, length))
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "offsets that were checked against the shard's bytes in memory"
+    )]
     pub(crate) fn decode_all(
         &self,
         input: &[u8],
@@ -98,6 +102,10 @@ impl Sharding {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "places of an inner chunk in a shard that is in memory"
+    )]
     fn copy(&self, coordinates: &[u64], chunk: &mut [u8], shard: &mut [u8], direction: Direction) {
         let item = self.shard.data_type.size();
         let shard_strides = c_strides(&self.shard.shape, item);

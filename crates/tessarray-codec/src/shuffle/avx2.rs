@@ -17,6 +17,7 @@ pub(super) const STEP: usize = 32;
 /// # Safety
 /// The machine has AVX2, `src` is readable for `n * T` bytes and each plane writable for `n`.
 #[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_truncation, reason = "places in one vector of 16 bytes")]
 pub(super) unsafe fn shuffle<const T: usize>(src: *const u8, planes: [*mut u8; T], n: usize) -> usize {
     let mut group = [0u8; 16];
     for (place, from) in group.iter_mut().enumerate() {
