@@ -6,6 +6,7 @@
 //! - [`Collection::index`] lists datasets and variables, from one walk over the catalogue;
 //! - [`Collection::find`] gives the arrays of one variable, to be read side by side;
 //! - [`add`] writes a dataset into a transaction, with [`Statistics`] of its values.
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod add;
@@ -15,12 +16,14 @@ mod find;
 mod index;
 mod kinds;
 mod letters;
+mod plan;
 mod statistics;
 
 pub use add::{NewVariable, add, describe};
 pub use collection::Collection;
 pub use error::{CollectionError, Result};
-pub use find::{Found, Member};
+pub use find::{Found, Member, ReadPart};
 pub use index::{Index, Variable};
 pub use kinds::Kind;
+pub use plan::{ReadPlan, Selected};
 pub use statistics::{Number, Statistics};

@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O or allocates in proportion to anything but the selection, the number of chunks it touches
 //! along each axis, and the runs of chunks of unequal length that it touches. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
+#![forbid(unsafe_code)]
 
 mod axis;
 mod axis_groups;
@@ -11,15 +12,17 @@ mod odometer;
 mod points;
 mod segments;
 mod selection;
+mod slice;
 mod strided;
 
-pub use axis::{AxisPart, AxisPlan, Run};
+pub use axis::{AxisPart, AxisPlan, OutputCut, Run};
 pub use axis_groups::AxisGroups;
 pub use edges::{EdgeRun, EdgeRuns, Edges};
 pub use error::GridError;
 pub use odometer::{Odometer, ravel, unravel};
 pub use points::{PointGroup, PointPlan};
 pub use selection::{AxisSelection, Selection};
+pub use slice::AxisSlice;
 
 /// A shape or coordinates; up to four dimensions without a heap allocation.
 pub type Dims = smallvec::SmallVec<[u64; 4]>;

@@ -28,6 +28,7 @@
 //! );
 //! # Ok::<(), tessarray_meta::MetaError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod array;
 mod base64;

@@ -13,6 +13,7 @@
 //! [`Pack::begin`] gives a [`Transaction`], whose [`store`](Transaction::store) takes any Zarr hierarchy; committing
 //! makes all of its changes a version at once. [`PackVersion::store`] reads one version, whatever is written
 //! meanwhile. The protocol is at the top of the `commit` module.
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod care;

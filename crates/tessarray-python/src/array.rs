@@ -8,6 +8,7 @@ use crate::errors::{Failure, OrRaise, invalid, of_read};
 use crate::fields::Named;
 use crate::indexer::{Kind, PyIndexer};
 use crate::json::{from_map, to_map};
+use crate::memory::Output;
 use crate::node::{PlainOptions, PyNode, documents, plain_options};
 use crate::selection::{self, Request};
 use crate::{check, dtype, fields, memory, recording, variable};
@@ -51,9 +52,9 @@ impl PyArrayCore {
                 format!("a selection of shape {:?}: {bytes} bytes are more than any memory", request.shape);
             return Err(Failure::new("OutOfMemoryError", message).raise(py));
         }
-        let out = memory::empty(py, self.descr(py)?, &request.shape)?;
-        self.read_into(py, request, &out)?;
-        Ok(out)
+        let mut out = Output::new(py, self.descr(py)?, &request.shape)?;
+        self.read_into(py, request, &mut out)?;
+        Ok(out.into_array())
     }
 
     /// Reads into the caller's array, which must have the dtype and shape of the result; into a new one without it.
@@ -70,21 +71,23 @@ impl PyArrayCore {
                 format!("out: expected a NumPy array, found {}", out.get_type().qualname()?),
             ));
         };
-        memory::check_out(out, self.descr(py)?, &request.shape)?;
+        #[expect(unsafe_code, reason = "the caller's array is written to in place, as asked for")]
+        // SAFETY: this call has no other view of it, and gives none to anybody.
+        let mut out = unsafe { Output::of(out, self.descr(py)?, &request.shape)? };
         if self.data_type.is_variable() {
             let read = self.read_variable(py, request)?;
-            out.set_item(pyo3::types::PyEllipsis::get(py), read)?;
+            out.array().set_item(pyo3::types::PyEllipsis::get(py), read)?;
         } else {
-            self.read_into(py, request, out)?;
+            self.read_into(py, request, &mut out)?;
         }
-        Ok(out.clone())
+        Ok(out.into_array())
     }
 
-    fn read_into(&self, py: Python<'_>, request: &Request, out: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-        let view = memory::output_view(request, out)?;
+    fn read_into(&self, py: Python<'_>, request: &Request, out: &mut Output<'_>) -> PyResult<()> {
+        let mut view = out.view(request)?;
         let arena = Arena::new();
         recording::noted(py, Op::Read, &self.inner, request, || {
-            py.detach(|| self.inner.read_into(&request.selection, &view, &arena))
+            py.detach(|| self.inner.read_into(&request.selection, &mut view, &arena))
                 .map_err(|error| of_read(&self.inner, error))
                 .or_raise(py)
         })
@@ -102,8 +105,8 @@ impl PyArrayCore {
         let shape = request.selection.shape();
         recording::noted(py, Op::Read, &self.inner, request, || {
             py.detach(|| {
-                let view = tessarray::OutputView::new(&mut items, &shape, VarItem::SIZE)?;
-                self.inner.read_into(&request.selection, &view, &arena)
+                let mut view = tessarray::OutputView::new(&mut items, &shape, VarItem::SIZE)?;
+                self.inner.read_into(&request.selection, &mut view, &arena)
             })
             .map_err(|error| of_read(&self.inner, error))
             .or_raise(py)

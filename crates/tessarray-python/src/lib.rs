@@ -1,5 +1,6 @@
 //! `tessarray._native`: what the Python package calls. One file per noun, no logic; the GIL is released around every
 //! call of the engine.
+#![deny(unsafe_code)]
 
 mod appender;
 mod array;

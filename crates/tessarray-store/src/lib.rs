@@ -7,6 +7,7 @@
 //! [`RecordStore`] counts, [`ThrottleStore`] slows down, [`FaultStore`] fails on purpose, [`PrefixStore`] shows a
 //! part, [`ReadOnlyStore`] refuses changes. Another store implements the trait and calls the functions of
 //! `conformance` (feature `conformance`) in its tests.
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod adapters;

@@ -58,11 +58,11 @@ fn done<T>(result: Result<T>) -> T {
 }
 
 fn read(array: &Array, selection: &Selection, out: &mut [u8]) {
-    let view = match OutputView::new(out, &selection.shape(), 2) {
+    let mut view = match OutputView::new(out, &selection.shape(), 2) {
         Ok(view) => view,
         Err(error) => unreachable!("{error}"),
     };
-    done(array.read_into(selection, &view, &Arena::new()));
+    done(array.read_into(selection, &mut view, &Arena::new()));
 }
 
 #[divan::bench(args = THREADS)]

@@ -125,7 +125,7 @@ fn measure(case: &Case, folder: &Path, shape: &[u64; 3], image: &[u8]) -> Result
             Ok(())
         })?;
         timed(5, &mut || array.write_from(&all, &InputView::new(image, shape, 2)?, &Arena::new()))?;
-        timed(6, &mut || array.read_into(&all, &OutputView::new(&mut output, shape, 2)?, &Arena::new()))?;
+        timed(6, &mut || array.read_into(&all, &mut OutputView::new(&mut output, shape, 2)?, &Arena::new()))?;
         assert!(output == image, "the engine read back other values than it wrote");
     }
     let rate: Vec<f64> = rows.iter_mut().map(|row| bytes / median(&mut row.seconds[1..]) / 1e9).collect();

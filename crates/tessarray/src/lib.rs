@@ -14,22 +14,23 @@
 //! assert_eq!(box_, [4, 5, 6]);
 //! # Ok::<(), tessarray::ArrayError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 pub use tessarray_array::{
-    Appender, Array, ArrayError, ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, Finding, FindingKind,
-    Group, Member, Options, Result, Session, SessionBuilder, ShardChoice, THREADS_VARIABLE, check_store,
-    codec_from_text, recording, repair_store,
+    Appender, Array, ArrayError, ArraySpec, ChecksumChoice, ChunkChoice, ChunkStream, CodecChoice, Finding,
+    FindingKind, Group, Member, Options, Result, Session, SessionBuilder, ShardChoice, StreamOptions,
+    Streamed, StreamedChunk, THREADS_VARIABLE, check_store, codec_from_text, recording, repair_store,
 };
 pub use tessarray_buffer::{
-    Arena, DataType, Dims, Field, InputView, OutputView, SmallType, Strides, TimeUnit, VarItem, ViewError,
-    c_strides,
+    Arena, Block, DataType, Dims, Field, InputView, OutputView, SmallType, Strides, TimeUnit, VarItem,
+    ViewError, c_strides, is_distinct,
 };
 pub use tessarray_codec::{
     AnyCodec, ArrayCodec, BlockCodec, BytesCodec, Chain, ChecksumCodec, ChunkSpec, CodecError, EncodedSize,
     InnerChecksum, NamedConfig, PieceEncoder, Pieces, Registry, Scratch, Serializer, Trailer, Window,
     sharding,
 };
-pub use tessarray_grid::{AxisSelection, EdgeRuns, Edges, GridError, Selection};
+pub use tessarray_grid::{AxisSelection, AxisSlice, EdgeRuns, Edges, GridError, Selection};
 pub use tessarray_meta::{
     ArrayMetadata, ChunkGrid, Endian, Format, GroupMetadata, KeyEncoding, Limits, MetaError, Node, Order,
     V2DataType, V2Extra, attributes_with_words, data_type_to_json, data_type_to_v2, fill_value_from_json,

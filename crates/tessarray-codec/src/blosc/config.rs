@@ -62,7 +62,7 @@ impl BloscConfig {
                 .map(|(key, range)| settings.encoder_int(key, range));
         let size = |number: i64| usize::try_from(number).unwrap_or(0);
         if let Some(level) = level? {
-            out.level = level as u8;
+            out.level = u8::try_from(level).unwrap_or(out.level);
         }
         if let Some(typesize) = typesize?.filter(|&typesize| typesize > 0) {
             out.typesize = size(typesize);

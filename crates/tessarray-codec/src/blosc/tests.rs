@@ -1,4 +1,5 @@
 //! Both directions against C-Blosc, and frames that lie.
+#![allow(unsafe_code)] // calls of the reference library
 
 use super::encode::STREAM;
 use super::*;

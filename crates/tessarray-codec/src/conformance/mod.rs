@@ -9,7 +9,7 @@
 //! conformance::check_bytes_codec(codec.as_ref(), 1, conformance::Flips::AreSeen);
 //! # Ok::<(), tessarray_codec::CodecError>(())
 //! ```
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::cast_possible_truncation)]
 
 mod blocks;
 mod bytes;

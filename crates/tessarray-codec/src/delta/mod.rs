@@ -72,6 +72,7 @@ impl Wrap {
         Self(number)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "to wrap is what it is for")]
     fn wrap(self, x: i64) -> i64 {
         match self.0 {
             Number::I8 => i64::from(x as i8),

@@ -59,6 +59,7 @@ impl BytesCodec for Lz4 {
         EncodedSize::AtMost(bound(decoded))
     }
 
+    #[expect(unsafe_code, reason = "a call of the reference LZ4 library")]
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let room = bound(input.len()) - HEADER;
         let (Ok(size), Ok(from), Ok(to), true) = (

@@ -36,12 +36,13 @@ impl ShardIndex {
 
     /// Where inner chunk number `chunk` lies.
     pub fn get(&self, chunk: u64) -> Option<Entry> {
-        self.entries.get(chunk as usize).copied().flatten()
+        self.entries.get(usize::try_from(chunk).ok()?).copied().flatten()
     }
 
     /// Notes where an inner chunk lies.
     pub fn set(&mut self, chunk: u64, entry: Option<Entry>) {
-        if let Some(slot) = self.entries.get_mut(chunk as usize) {
+        let place = usize::try_from(chunk).unwrap_or(usize::MAX);
+        if let Some(slot) = self.entries.get_mut(place) {
             *slot = entry;
         }
     }

@@ -83,7 +83,7 @@ impl Sharding {
     }
 
     fn entries(&self) -> usize {
-        self.counts.iter().product::<u64>() as usize
+        usize::try_from(self.counts.iter().product::<u64>()).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn encoded_size(&self) -> EncodedSize {

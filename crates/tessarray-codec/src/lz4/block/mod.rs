@@ -11,6 +11,7 @@
 //!
 //! The rules for the end of a block are the reference decoder's: a match ends 5 bytes before the end of the output at
 //! the latest, and the literals before it 12. A distance of 0, which that decoder lets pass, is refused.
+#![expect(unsafe_code, reason = "a kernel: copies of a few bytes whose bounds were looked at together")]
 
 mod fast;
 mod lanes;
