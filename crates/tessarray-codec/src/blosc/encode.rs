@@ -191,6 +191,10 @@ impl Encoder<'_> {
 
     /// Appends header space and the data as they are. With `trying`, until a block after the first turns out to compress:
     /// then `false`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a frame has less than 2 GiB, as its header's fields"
+    )]
     fn store(&mut self, out: &mut Vec<u8>, trying: bool) -> bool {
         out.truncate(self.start);
         self.sum = 0;
