@@ -1,6 +1,7 @@
 //! Moving elements between stored chunks and the caller's memory: `cargo bench -p tessarray-array --bench transfer`.
 //!
 //! The chunks are not compressed, so that nearly all is the copy, and how it is found.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 mod common;
 

@@ -28,6 +28,7 @@ use tessarray_store::waiting::{self, Call};
 
 /// Runs jobs `0..count`, each once unless one says (`false`) that it was the last, on the caller's thread and on up to
 /// `helpers` workers. A job's panic is passed on, once nobody works any more.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer threads than 2^32")]
 pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, gate: Option<&Arc<Gate>>, job: &Work<'_>) {
     let helpers = helpers.min((count as usize).saturating_sub(1));
     let crew = Arc::new(Crew {
@@ -71,17 +72,20 @@ impl Run {
     }
 
     /// Jobs `0..count` in so many runs, of about one length.
+    #[expect(clippy::cast_possible_truncation, reason = "at most `count`")]
     fn cut(count: u32, runs: u32) -> Box<[Self]> {
         let at = |i: u32| (u64::from(count) * u64::from(i) / u64::from(runs)) as u32;
         (0..runs).map(|i| Self::new(at(i), at(i + 1))).collect()
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "one half of the word")]
     fn is_left(&self) -> bool {
         let run = self.0.load(Ordering::Relaxed);
         ((run >> 32) as u32) < run as u32
     }
 
     /// Takes the first job, or the last.
+    #[expect(clippy::cast_possible_truncation, reason = "one half of the word")]
     fn take(&self, first: bool) -> Option<u32> {
         let take = |run: u64| {
             let (begin, end) = ((run >> 32) as u32, run as u32);

@@ -4,6 +4,7 @@
 //! which part of the output each decodes. One executor runs every plan.
 #![forbid(unsafe_code)]
 #![deny(missing_docs, clippy::missing_errors_doc)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod appender;
 mod array;

@@ -142,6 +142,7 @@ impl Session {
     ///
     /// # Errors
     /// The first error of a job; [`ArrayError::Threads`] if the worker threads cannot be started.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^32 - 1 groups, by the size of a group")]
     pub fn share(&self, count: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
         if count < 2 || self.threads() == 1 {
             return (0..count).try_for_each(job);
@@ -165,6 +166,7 @@ impl Session {
     ///
     /// # Errors
     /// Those of [`share`](Self::share).
+    #[expect(clippy::cast_possible_truncation, reason = "a number below a count of slots")]
     pub fn collect<T: Send>(&self, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
         let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
         self.share(count as u64, |number| {

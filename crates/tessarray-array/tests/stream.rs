@@ -1,5 +1,11 @@
 //! Streams of chunks: every chunk of a box once, in order or not, with bounded reading ahead.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;

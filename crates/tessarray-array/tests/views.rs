@@ -1,7 +1,7 @@
 //! Reads into windows, and writes from windows, whose elements lie anyhow in the caller's memory: each element goes where
 //! its coordinates say, and no byte beside them is touched.
 
-#![allow(clippy::unwrap_used)] // a failure here is a failed test
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a failure here is a failed test
 
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
 //! Copies between strided arrays, and fills: `cargo bench -p tessarray-buffer --bench memory`.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

@@ -25,6 +25,7 @@ impl Block {
     }
 
     /// Bytes of the array.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of an allocation")]
     pub fn len(&self) -> usize {
         self.shape.iter().fold(self.item, |product, &n| product.saturating_mul(n as usize))
     }

@@ -47,6 +47,7 @@ pub struct StridedBox {
 
 /// Visits what a chunk and an array of these strides have in common as strided boxes: one if every axis is a run, else one for
 /// each combination of single elements.
+#[expect(clippy::cast_possible_truncation, reason = "places in a chunk and an array that are in memory")]
 pub fn boxes(axes: &[Along<'_>], chunk: &[isize], array: &[isize], mut visit: impl FnMut(&StridedBox)) {
     let mut base = StridedBox::default();
     let mut listed: SmallVec<[(usize, Pairs<'_>); 4]> = SmallVec::new();

@@ -20,6 +20,7 @@ struct Sequence {
 impl Sequence {
     /// A box of a view of these strides, its axes in this order (as they are, without one); `None` if that is no order of
     /// them, or the box has more bytes than memory can.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
     fn new(
         start: isize,
         shape: &[u64],
@@ -61,6 +62,7 @@ impl Sequence {
     }
 
     /// Bytes of the runs that lie together, if the last axis has such.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
     fn row_bytes(&self) -> Option<usize> {
         match (self.shape.last(), self.strides.last()) {
             (Some(&n), Some(&stride)) if stride == self.item as isize => Some(n as usize * self.item),
@@ -78,6 +80,7 @@ impl Sequence {
 
     /// Cuts a range of elements into boxes, and visits them in their order: where a box lies in the view, from which axis on it
     /// has a shape of its own, and its length along that axis.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
     fn cut(&self, axis: usize, at: isize, range: Range<u64>, visit: &mut impl FnMut(isize, usize, u64)) {
         if range.is_empty() {
             return;
@@ -102,6 +105,7 @@ impl Sequence {
 
     /// Cuts a range into boxes, and hands each to `copy`: where it lies in the view, where among the range's bytes, its shape,
     /// and its strides there and here.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
     fn each(&self, range: &Range<usize>, mut copy: impl FnMut(isize, usize, &[u64], &[isize], &[isize])) {
         let mut at = 0;
         self.cut(0, self.start, self.elements(range), &mut |offset, axis, count| {

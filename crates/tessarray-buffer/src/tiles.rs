@@ -47,6 +47,7 @@ impl Parts<'_> {
     }
 
     /// Where part `i` begins on an axis of `extent`, if parts follow on one another.
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists, and bytes of a view of memory")]
     fn begin(&self, i: u64, extent: u64) -> u64 {
         match self {
             _ if i == 0 => 0,
@@ -183,6 +184,7 @@ impl<'a> Tiles<'a> {
     ///
     /// # Panics
     /// If there is no such tile.
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists, and bytes of a view of memory")]
     pub fn take(&self, at: &[usize]) -> Tile<'_, 'a> {
         assert!(at.len() == self.axes.len(), "one part per axis, not {at:?}");
         let (mut number, mut parts) = (0, SmallVec::new());
@@ -247,6 +249,7 @@ impl<'t, 'a> Tile<'t, 'a> {
     }
 
     /// Its memory, if it is one C-ordered run of the output.
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists, and bytes of a view of memory")]
     pub fn run(&mut self) -> Option<&mut [u8]> {
         let (at, shape) = self.region()?;
         let out = self.output();

@@ -177,6 +177,7 @@ impl<'a> OutputView<'a> {
 
     /// The elements before `at` along an axis, and those from there on. An `at` past the end leaves none for the second, and
     /// so does an axis that the view does not have.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
     pub fn split_at(self, axis: usize, at: u64) -> (Self, Self) {
         let Some(&n) = self.shape.get(axis) else {
             let zero = (Dims::from_elem(0, 1), Strides::from_elem(0, 1));
@@ -291,6 +292,7 @@ impl<'a> InputView<'a> {
     }
 
     /// The memory of a box of this view if it is one C-ordered run; `None` if it is not, or not inside the view.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
     pub fn run(&self, at: &[u64], shape: &[u64]) -> Option<&'a [u8]> {
         let start = self.start_of(at, shape)?;
         if !is_contiguous(shape, &self.strides, self.item) {
@@ -331,6 +333,7 @@ impl<'a> InputView<'a> {
 }
 
 /// Byte offset of the element at these coordinates, which are inside a view of these strides.
+#[expect(clippy::cast_possible_truncation, reason = "places in a view of memory")]
 pub(crate) fn offset(at: &[u64], strides: &[isize]) -> isize {
     at.iter().zip(strides).map(|(&i, &stride)| (i as isize).wrapping_mul(stride)).sum()
 }

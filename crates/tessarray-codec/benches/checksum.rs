@@ -1,4 +1,5 @@
 //! Verifying encoded bytes, without a copy: `cargo bench -p tessarray-codec --bench checksum`.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

@@ -47,6 +47,7 @@ impl Collection {
     }
 
     /// What is in it: made by the first call, which reads the whole catalogue.
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     pub fn index(&self) -> Result<&Index> {
         match self.index.get() {
             Some(index) => Ok(index),

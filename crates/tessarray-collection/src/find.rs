@@ -205,6 +205,7 @@ impl Collection {
     ///
     /// # Errors
     /// [`ArrayError`] if a member cannot be read, or the parts are not all of `out`.
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     pub fn read_each<'a>(
         &self,
         found: &Found,

@@ -8,6 +8,7 @@
 //! - [`add`] writes a dataset into a transaction, with [`Statistics`] of its values.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod add;
 mod collection;

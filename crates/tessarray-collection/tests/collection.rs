@@ -1,5 +1,11 @@
 //! Datasets that are added, changed and removed in several versions, as a collection sees them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 use serde_json::Map;
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 //! cargo-fuzz (the folder `fuzz/`, guided by coverage, as long as one likes) and `tests/replay.rs` (stable Rust, a
 //! seeded [`Mutator`], some seconds for each target on every change). docs/fuzzing.md lists what must hold.
 #![forbid(unsafe_code)]
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 #![allow(clippy::panic, clippy::unwrap_used)] // a fuzz target says so by panicking
 
 mod arrays;

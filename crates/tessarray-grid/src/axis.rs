@@ -73,6 +73,7 @@ impl AxisPlan {
     }
 
     /// How many parts there are.
+    #[expect(clippy::cast_possible_truncation, reason = "pieces that a plan lists")]
     pub fn len(&self) -> usize {
         match &self.cut {
             Cut::Strided { range, chunk } => range.pieces(*chunk) as usize,

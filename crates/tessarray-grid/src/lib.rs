@@ -3,6 +3,7 @@
 //! Nothing here does I/O or allocates in proportion to anything but the selection, the number of chunks it touches
 //! along each axis, and the runs of chunks of unequal length that it touches. All numbers are `u64` with checked maths: absurd shapes give errors, not overflows.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod axis;
 mod axis_groups;

@@ -29,6 +29,7 @@
 //! # Ok::<(), tessarray_meta::MetaError>(())
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod array;
 mod base64;

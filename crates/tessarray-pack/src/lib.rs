@@ -15,6 +15,7 @@
 //! meanwhile. The protocol is at the top of the `commit` module.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod care;
 mod catalogue;

@@ -39,6 +39,7 @@ fn empty<'py>(
     unsafe { adopt(descr, shape, start.add(start.align_offset(LINE)), room.into_any()) }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "NumPy's arrays have 64 dimensions at most")]
 fn allocate<'py>(
     py: Python<'py>,
     descr: &Bound<'py, PyArrayDescr>,
@@ -75,6 +76,7 @@ fn allocate<'py>(
 /// # Safety
 /// `data` has room for a C-ordered array of this shape and dtype, stays where it is while `owner` lives, and is
 /// aligned for the dtype. The dtype holds no references to objects.
+#[expect(clippy::cast_possible_truncation, reason = "NumPy's arrays have 64 dimensions at most")]
 unsafe fn adopt<'py>(
     descr: &Bound<'py, PyArrayDescr>,
     shape: &[u64],

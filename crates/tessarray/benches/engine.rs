@@ -2,6 +2,7 @@
 //!
 //! A camera-like u16 array of (64, 512, 512) in shards of (64, 256, 256) of inner chunks (32, 32, 32), blosc lz4 with
 //! byte shuffle and crc32c: the default chain.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

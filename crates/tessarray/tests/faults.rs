@@ -1,6 +1,12 @@
 //! Each store call of each operation fails in turn: the error is typed, every object is old or new, an append is all
 //! or nothing, nothing is left behind, and the handle goes on working.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -1,5 +1,11 @@
 //! Partial reads of large chunks: all of a chunk is read, and verified, once; later reads take the blocks they need.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

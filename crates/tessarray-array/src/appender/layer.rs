@@ -94,11 +94,13 @@ impl Frames {
     }
 
     /// Bytes of a layer.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a buffer in memory")]
     pub(super) fn bytes(&self) -> usize {
         bytes(&self.shape, self.item) as usize
     }
 
     /// Bytes of each tile.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a buffer in memory")]
     pub(super) fn tile_bytes(&self) -> impl Iterator<Item = usize> {
         self.tiles.iter().map(|tile| bytes(&tile.shape, self.item) as usize)
     }
@@ -150,6 +152,7 @@ impl Layer {
     }
 
     /// Copies rows of a checked `input`, from number `first` on, as far as there is room; says how many.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a buffer in memory")]
     pub(super) fn take(&mut self, frames: &Frames, input: &InputView<'_>, first: u64) -> u64 {
         let axis = frames.axis;
         let rows = (input.shape()[axis] - first).min(self.left(frames));

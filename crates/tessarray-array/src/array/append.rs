@@ -82,6 +82,7 @@ impl Array {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     fn append_under_lock(
         &self,
         (session, within): (&Session, Within<'_>),

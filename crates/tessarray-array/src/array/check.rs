@@ -211,6 +211,10 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     /// A shard by its coordinates, and those of its first child.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "places in a shard's bytes, inside which its index was checked to lie"
+    )]
     fn shard(&mut self, sharding: &Sharding, bytes: &[u8], (at, first): (&[u64], &[u64]), base: u64) {
         let size = bytes.len() as u64;
         let index = match sharding.index_span(size) {

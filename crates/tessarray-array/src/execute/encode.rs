@@ -139,6 +139,10 @@ impl<'a> ObjectEncoder<'a> {
         Some(std::iter::once(head.into()).chain(runs).chain([tail.into()]).collect())
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "inner chunks of a shard that is in memory, and places in its bytes"
+    )]
     fn shard(
         &self,
         level: usize,
@@ -166,6 +170,10 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// Encodes a run of a shard's children, back to back.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "inner chunks of a shard that is in memory, and places in its bytes"
+    )]
     fn piece(&self, job: &ShardJob<'_>, range: Range<u64>) -> Result<Piece> {
         with_scratch(|scratch| {
             let leaves = job.ratio.iter().product::<u64>() as usize;
@@ -183,6 +191,10 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// Appends one child; `false` where it is not stored.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "inner chunks of a shard that is in memory, and places in its bytes"
+    )]
     fn child(
         &self,
         job: &ShardJob<'_>,

@@ -198,6 +198,7 @@ impl<'p> Leaf<'p> {
 }
 
 /// Byte offset in a stored chunk of the element with this C-order index in the array's axis order.
+#[expect(clippy::cast_possible_truncation, reason = "places in an output that is in memory")]
 fn point_offset(mut inside: u64, shape: &[u64], strides: &[isize]) -> isize {
     let mut offset = 0;
     for (&n, &stride) in shape.iter().zip(strides).rev() {

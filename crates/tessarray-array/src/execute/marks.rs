@@ -67,6 +67,7 @@ fn add(parts: &mut BlockParts, begin: usize, end: usize) {
 
 /// Visits the runs of a box: elements along the axis of the smallest stride, and along all whose runs follow on one another with
 /// gaps of at most `near` bytes.
+#[expect(clippy::cast_possible_truncation, reason = "places in a chunk that is in memory")]
 fn runs_of(b: &StridedBox, item: usize, near: usize, mark: &mut impl FnMut(isize, isize)) {
     let mut outer = b.shape.clone();
     let (mut low, mut high, mut taken) = (0, 0, false);

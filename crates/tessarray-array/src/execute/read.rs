@@ -58,6 +58,7 @@ pub(crate) fn read(
     })
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "a small constant")]
 fn in_batches(reader: &Reader<'_>, objects: &Children) -> Result<()> {
     for begin in (0..objects.len()).step_by(costs::REMOTE_BATCH as usize) {
         let end = objects.len().min(begin + costs::REMOTE_BATCH);

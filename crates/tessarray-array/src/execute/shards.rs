@@ -36,6 +36,7 @@ impl Reader<'_> {
         Err(ArrayError::Unstable { key: key.map_or_else(String::new, |key| key.to_string()) })
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists, and in bytes that were read")]
     fn once(&self, objects: &[Child], parallel: bool, cached: bool) -> Result<()> {
         let mut resolved =
             resolve(self.target, self.picks(), objects, cached, |cell| self.decoder.missing(cell))?;
@@ -105,6 +106,7 @@ impl Reader<'_> {
         failure.into_result()
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists, and in bytes that were read")]
     fn unit(&self, unit: &Unit<'_>, key: &str, blob: &Blob<'_>) -> Result<()> {
         let mut decoded = Vec::with_capacity(unit.leaves.len());
         for leaf in unit.leaves {

@@ -19,6 +19,7 @@ use tessarray_store::StoreError;
 
 /// Reads parts of known chunks of an array without shards, in slabs if they are worth it; `false` if not all of the chunks are
 /// known, or one has changed.
+#[expect(clippy::cast_possible_truncation, reason = "places in lists, and bytes of a chunk in memory")]
 pub(super) fn read_known(
     target: &Target<'_>,
     picks: &Picks,

@@ -174,7 +174,10 @@ impl MappingStore {
         let (Some(bytes), Some(meta)) = (value, found) else { return Ok(None) };
         let part = match request.range {
             ByteRange::All => Some(bytes),
-            ByteRange::Suffix { length } => bytes.get(meta.size.saturating_sub(length) as usize..),
+            ByteRange::Suffix { length } => {
+                let from = bytes.len().saturating_sub(usize::try_from(length).unwrap_or(usize::MAX));
+                bytes.get(from..)
+            }
             ByteRange::Span { offset, length } => {
                 let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
                 end.and_then(|end| bytes.get(usize::try_from(offset).ok()?..end))

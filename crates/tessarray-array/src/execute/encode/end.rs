@@ -43,6 +43,7 @@ impl ObjectEncoder<'_> {
     }
 
     /// The index of the shard as it is stored, if it is.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a shard's bytes")]
     pub(super) fn old_index(
         &self,
         level: usize,
