@@ -100,8 +100,7 @@ def test_codecs_mark_what_nothing_beats(store, tmp_path):
     assert rows["none"]["ratio"].value <= 1
     best = max(table.records(), key=lambda row: row["ratio"].value)
     assert best["front"]
-    assert {row[0] for row in found.tables[1].rows} >= {"none"}
-    assert all(0 <= row["shuffled"] <= 8 for row in found.tables[2].records())
+    assert all(0 <= row["shuffled"] <= 8 for row in found.tables[1].records())
     found.plot(tmp_path / "codecs.svg")
 
 

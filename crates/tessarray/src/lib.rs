@@ -15,6 +15,7 @@
 //! # Ok::<(), tessarray::ArrayError>(())
 //! ```
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 pub use tessarray_array::{
     Appender, Array, ArrayError, ArraySpec, ChecksumChoice, ChunkChoice, ChunkStream, CodecChoice, Finding,
@@ -49,6 +50,13 @@ pub mod adapters {
         Count, Effect, Fault, FaultStore, Kind, PrefixStore, ReadOnlyStore, RecordStore, Recorded,
         ThrottleStore, Throttling, When,
     };
+}
+
+/// What every codec and every store has to hold, as functions for the tests of other crates.
+#[cfg(feature = "conformance")]
+pub mod conformance {
+    pub use tessarray_codec::conformance as codec;
+    pub use tessarray_store::conformance as store;
 }
 
 /// Packs: a transactional, log-structured home for any Zarr hierarchy.

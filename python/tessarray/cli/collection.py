@@ -70,6 +70,8 @@ def build(
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
+    """`collection build`: a collection of files, or more files into one."""
+
     from tessarray.cli.convert import parse_extents
     from tessarray.collection import build_collection
     from tessarray.errors import InvalidArgumentError
@@ -125,6 +127,7 @@ def _list(title: str, lines: list[str]) -> None:
 
 @app.command(help=texts.LS)
 def ls(pack: PackPath, where: Where = None, version: Version = None, as_json: Json = False) -> None:
+    """`collection ls`: names of datasets, all or by a condition."""
     opened = _open(pack, version)
     names = opened.names if where is None else opened.where(where)
     if as_json:
@@ -141,6 +144,7 @@ def show(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection show`: variables and attributes of one dataset."""
     dataset = _open(pack, version)[name]
     rows = [
         (
@@ -174,6 +178,7 @@ def show(
 
 @app.command(help=texts.SCHEMA)
 def schema(pack: PackPath, version: Version = None, as_json: Json = False) -> None:
+    """`collection schema`: what the datasets have in common."""
     found = _open(pack, version).merged_schema()
     if as_json:
         variables = {
@@ -195,6 +200,8 @@ def stats(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection stats`: minimum, maximum, mean and counts, without reading values."""
+
     from tessarray.cli.collection_read import statistics
 
     rows = statistics(_open(pack, version), variable, each)
@@ -227,6 +234,8 @@ def read(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection read`: a variable of many datasets."""
+
     from tessarray.cli import collection_read
 
     opened = _open(pack, version)
@@ -239,6 +248,8 @@ def add(
     pack: PackPath,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, as convert reads them.")],
 ) -> None:
+    """`collection add`: files as further datasets."""
+
     from tessarray.collection import build_collection
 
     _open(pack)
@@ -253,6 +264,7 @@ def remove(
     pack: PackPath,
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Datasets.")],
 ) -> None:
+    """`collection remove`: datasets, in one transaction."""
     opened = _open(pack)
     with opened.transaction(f"remove {len(names)} datasets") as tx:
         for name in names:
@@ -267,6 +279,7 @@ def where(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection where`: names of datasets for which a condition holds."""
     ls(pack, condition, version, as_json)
 
 
@@ -278,6 +291,7 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     version: Version = None,
 ) -> None:
+    """`collection export`: one dataset as a file or a folder."""
     report = _open(pack, version).export(name, dst, overwrite=overwrite)
     console().print(f"{name} -> {dst}: {report.arrays} variables, {report.bytes} bytes")
 

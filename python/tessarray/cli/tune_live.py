@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from tessarray.tuner.events import Event, Listener
 
-PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
+PLAIN_EVERY = 10.0  # seconds between lines if there is no terminal
 
 
 @contextmanager

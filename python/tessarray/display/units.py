@@ -1,5 +1,8 @@
 """Figures in words, the same on terminals, in charts and on pages: three significant digits, 1 kB is 1000 bytes.
 
+What was measured is said so. Limits that are powers of two are written exactly in documents (64 MiB), and sizes that
+users give may have either unit.
+
 >>> time_text(0.0053), byte_text(1 << 20), rate_text(8.12e8), count_text(2.44)
 ('5.30 ms', '1.05 MB', '812 MB/s', '2.4')
 """

@@ -54,7 +54,7 @@ def explore(run: Run, ranking: Ranking, ranked: Ranked, predictions: list[dict[s
 
 def first_choices(ranked: Ranked, selected: Sequence[tuple[int, ...]] = ()) -> list[Layout]:
     """The model's best, at most `PER_SHAPE` of one chunk shape. Chunks that are what a class selects come second:
-    folklore's answer, which is right where a class is alone.
+    folklore's answer, which is right if a class is alone.
     """
     found: list[Layout] = []
     seen: dict[tuple[int, ...], int] = {}

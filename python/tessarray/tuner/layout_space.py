@@ -101,7 +101,7 @@ class LayoutSpace:
         return [(0, False), *((size, first) for size in sizes for first in (False, True))]
 
     def layout(self, chunks: Extents, sharding: Sharding, codec: str) -> Layout:
-        """The layout of these choices; no shards where a shard would be one chunk."""
+        """The layout of these choices; no shards if a shard would be one chunk."""
         shards = self.shard(chunks, *sharding) if sharding[0] else None
         return Layout(chunks, shards, codec, filters=self.limits.filters)
 

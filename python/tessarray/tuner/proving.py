@@ -19,7 +19,7 @@ from tessarray.tuner.tuning import tune
 
 __all__ = ["HELD", "Proof", "prove"]
 
-HELD = 1.15  # the earlier proposal stands where it takes at most this many times as long as the new one
+HELD = 1.15  # the earlier proposal stands if it takes at most this many times as long as the new one
 LABEL = "layout file"
 
 

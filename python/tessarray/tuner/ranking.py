@@ -51,7 +51,7 @@ class Ranking:
         return sorted(scores, key=scores.__getitem__)
 
     def selected(self) -> list[tuple[int, ...]]:
-        """Chunks that are exactly what a class selects, where such a chunk is not too large."""
+        """Chunks that are exactly what a class selects, if such a chunk is not too large."""
         size = self.ground.dtype.itemsize
         extents = dict.fromkeys(one.extents for one in self.ground.classes)
         return [
@@ -59,7 +59,7 @@ class Ranking:
         ]
 
     def score(self, layout: Layout) -> float:
-        """What the objective would make of a layout, by the model and the probed codec; infinite where it is too large.
+        """What the objective would make of a layout, by the model and the probed codec; infinite if it is too large.
 
         Once layouts with the codec were stored, their best ratio counts, not that of the probe's blocks; once several
         were, all of them too large, other shapes are taken to be so too.

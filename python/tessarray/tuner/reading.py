@@ -20,7 +20,7 @@ from tessarray.tuner.trial import Trial
 
 __all__ = ["Run", "Task", "affords", "observe", "patience", "read"]
 
-DRAWS_READ = 2  # selections of each class that a layout is read at, where a stage says nothing else
+DRAWS_READ = 2  # selections of each class that a layout is read at, if a stage says nothing else
 REPEATS = 2  # reads of each
 PATIENCE = 0.04  # of the budget: storing one layout is not given up before
 LATE = 3  # times the expected seconds of storing, after which it is

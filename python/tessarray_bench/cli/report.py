@@ -65,4 +65,4 @@ def compare(old: Path, new: Path, as_json: bool) -> int:
         print()
     else:
         comparing.show(found, console())
-    return 1 if found.regressions else 0
+    return found.exit_code
