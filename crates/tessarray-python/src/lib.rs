@@ -24,6 +24,7 @@ mod session;
 mod spec;
 mod store;
 mod stream;
+mod transfer;
 mod variable;
 
 use pyo3::prelude::*;
