@@ -39,7 +39,7 @@ def require_known(function: str, names: Iterable[str], groups: bool = False) -> 
         if name not in known:
             close = get_close_matches(name, known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise InvalidTypeError(f"{function}: unexpected argument {name!r}{hint}")
+            raise InvalidTypeError(f"{function}: unexpected keyword argument {name!r}{hint}")
 
 
 def require_same(array: Array, arguments: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ HOSTILE = "</script><script>alert(1)</script><!--<svg onload=alert(2)>\"'&]]>\x1
         (units.byte_text(1 << 20), "1.05 MB"),
         (units.byte_text(0), "0 B"),
         (units.rate_text(8.12e8), "812 MB/s"),
-        (units.share_text(0.125), "12.5 %"),
+        (units.figure("share", 0.125), "12.5 %"),
         (units.count_text(2.44), "2.4"),
         (units.count_text(12345), "12,345"),
         (units.figure("ratio", 3.21), "3.21×"),

@@ -9,11 +9,13 @@ LANES = {
     "grid": RustLane("tessarray-grid", ["axis.rs", "axis_groups.rs", "segments.rs"]),
     "shard-index": RustLane("tessarray-codec", ["sharding/index.rs"], tests=["lib"], only="shard"),
     "statistics": RustLane("tessarray-collection", ["statistics.rs"]),
-    "conflict": RustLane("tessarray-pack", ["conflict.rs"]),
-    "commit": RustLane("tessarray-pack", ["commit/file.rs", "commit/log.rs", "committing.rs"]),
+    "conflict": RustLane("tessarray-pack", ["commit/conflict.rs"]),
+    "commit": RustLane("tessarray-pack", ["commit/attempt.rs", "log/chain.rs", "log/commit.rs"]),
     "folders": RustLane("tessarray-store", ["file/mod.rs", "file/folder_unix.rs", "file/settle.rs"]),
-    "appends": RustLane("tessarray-array", ["append.rs"]),
+    "appends": RustLane("tessarray-array", ["array/append.rs", "plan/ranges.rs"]),
     "ragged": PythonLane(
-        ["python/tessarray/collection/ragged.py"], ["tests/python/test_collection.py", "-k", "Ragged"]
+        ["python/tessarray/collection/ragged.py"],
+        ["tests/python/test_ragged.py"],
+        ["numpy", "pandas", "xarray", "awkward", "hypothesis", "pytest", "pytest_asyncio"],
     ),
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import importlib
+import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,10 +34,14 @@ class Change:
 
 @dataclass
 class PythonLane:
-    """Files, and the arguments of pytest that choose the tests which are to catch the mutants."""
+    """Files, and the arguments of pytest that choose the tests which are to catch their mutants.
+
+    `imports`: packages of others that those use; they are imported once, and each mutant is tried in a fork.
+    """
 
     files: list[str]
     tests: list[str]
+    imports: list[str]
 
     def run(self, endings: Sequence[str], part: str, list_only: bool) -> list[Verdict]:
         changes = [
@@ -48,34 +52,45 @@ class PythonLane:
             for change in changes:
                 print(f"{change.file}:{change.line}: {change.what}")
             return []
-        if changes and not self.passes(None):
-            raise SystemExit("the tests fail without a mutant")
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            return list(pool.map(self.verdict, part_of(changes, part)))
+        for name in self.imports if changes else ():
+            importlib.import_module(name)
+        context = multiprocessing.get_context("fork")
+        with context.Pool(len(os.sched_getaffinity(0)), maxtasksperchild=1) as pool:
+            if changes and not pool.apply(passes, (self.tests, None)):
+                raise SystemExit("the tests fail without a mutant")
+            wanted = part_of(changes, part)
+            verdicts = []
+            for change, passed in zip(
+                wanted, pool.imap(tried, [(self.tests, c) for c in wanted]), strict=True
+            ):
+                print("S" if passed else ".", end="", flush=True)
+                verdicts.append(Verdict(change.file, change.line, change.what, not passed, 1))
+        print()
+        return verdicts
 
-    def verdict(self, change: Change) -> Verdict:
-        caught = not self.passes(change)
-        print("." if caught else "S", end="", flush=True)
-        return Verdict(change.file, change.line, change.what, caught, 1)
 
-    def passes(self, change: Change | None) -> bool:
-        """Run the tests over a package whose files are links to ours, but for the one that is changed."""
-        with tempfile.TemporaryDirectory() as scratch:
-            package = Path(scratch) / "tessarray"
-            link(ROOT / "python" / "tessarray", package, ROOT / change.file if change else None)
-            if change is not None:
-                (Path(scratch) / Path(change.file).relative_to("python")).write_text(change.source)
-            pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-            environment = os.environ | {"PYTHONPATH": scratch, "PYTHONDONTWRITEBYTECODE": "1"}
-            done = subprocess.run(
-                [*pytest, *self.tests],
-                cwd=ROOT,
-                env=environment,
-                capture_output=True,
-                timeout=600,
-                check=False,
-            )
-            return done.returncode == 0
+def tried(job: tuple[list[str], Change]) -> bool:
+    return passes(*job)
+
+
+def passes(tests: list[str], change: Change | None) -> bool:
+    """Run tests over a package of links to our files, but for the one that is changed; in a process of its own."""
+    import pytest
+
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    with tempfile.TemporaryDirectory() as scratch:
+        link(
+            ROOT / "python" / "tessarray", Path(scratch) / "tessarray", ROOT / change.file if change else None
+        )
+        if change is not None:
+            (Path(scratch) / Path(change.file).relative_to("python")).write_text(change.source)
+        sys.path.insert(0, scratch)
+        sys.dont_write_bytecode = True
+        os.chdir(ROOT)
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "timeout=60"]
+        return pytest.main([*options, *tests]) == pytest.ExitCode.OK
 
 
 def link(source: Path, copy_of: Path, changed: Path | None) -> None:

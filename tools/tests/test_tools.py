@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +121,21 @@ def test_the_runner_takes_tests_and_examples_from_what_cargo_says(tmp_path):
         b'{"reason": "build-finished", "success": true}',
     ):
         assert runner.job_of(other) is None
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on PATH")
+def test_the_wheel_that_is_tested_takes_every_crate_from_the_build_of_the_rust_tests():
+    def crates(*arguments: str) -> set[str]:
+        """Crates of others with their versions and features; one line of features that differ is a second build."""
+        command = ["cargo", "tree", "--locked", "--prefix", "none", "--format", "{p} {f}", *arguments]
+        said = subprocess.run(command, cwd=TOOLS.parent, capture_output=True, text=True, check=True)
+        lines = {
+            line.replace(" (*)", "").replace(" (proc-macro)", "").strip() for line in said.stdout.splitlines()
+        }
+        return {line for line in lines if str(TOOLS.parent) not in line}
+
+    wheel = crates("--package", "tessarray-python", "--features", "as-tested", "--edges", "normal,build")
+    assert wheel - crates("--workspace") == set()
 
 
 def test_lanes_say_how_they_are_used_and_refuse_what_they_do_not_know():

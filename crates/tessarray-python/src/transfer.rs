@@ -10,7 +10,7 @@ use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tessarray::recording::Op;
-use tessarray::{Arena, ArrayError, InputView, VarItem};
+use tessarray::{Arena, InputView, VarItem};
 
 impl PyArrayCore {
     /// Reads into a new array, allocated once and not zeroed.
@@ -73,12 +73,7 @@ impl PyArrayCore {
 
     fn read_variable<'py>(&self, py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyUntypedArray>> {
         let elements = request.shape.iter().product::<u64>();
-        let what = "selection";
-        let bytes = elements.saturating_mul(VarItem::SIZE as u64);
-        let mut items = Vec::new();
-        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
-        items.try_reserve_exact(len).map_err(|_| ArrayError::Memory { what, bytes }).or_raise(py)?;
-        items.resize(len, 0);
+        let mut items = variable::items(elements).or_raise(py)?;
         let arena = Arena::new();
         let shape = request.selection.shape();
         recording::noted(py, Op::Read, &self.inner, request, || {

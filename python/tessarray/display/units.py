@@ -22,7 +22,6 @@ __all__ = [
     "extents_text",
     "figure",
     "rate_text",
-    "share_text",
     "time_text",
     "unit_of",
 ]
@@ -78,11 +77,6 @@ def byte_text(nbytes: float) -> str:
 def rate_text(bytes_per_second: float) -> str:
     """A speed in words: `812 MB/s`."""
     return figure("rate", bytes_per_second)
-
-
-def share_text(share: float) -> str:
-    """A part of one in words: `12.5 %`."""
-    return figure("share", share)
 
 
 def count_text(value: float) -> str:

@@ -265,8 +265,8 @@ class Trial:
 
     @property
     def ratio(self) -> float:
-        """Bytes of values over bytes stored, of the objects that were stored."""
-        if not self.units:
+        """Bytes of values over bytes stored, of the objects that were stored; 1 if storing was given up."""
+        if not self.stored:
             return 1.0
         return self.held * self.ground.dtype.itemsize / self.stored
 

@@ -6,7 +6,9 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
+use std::io;
 use std::sync::{Arc, OnceLock};
+use tessarray_store::StoreError;
 
 const MESSAGE: &str = "
 message catalogue {
@@ -104,5 +106,11 @@ pub(crate) fn properties(small: bool) -> Result<WriterProperties> {
 
 /// A part that cannot be written or read, as an error of the pack.
 pub(crate) fn broken(file: &str, error: ParquetError) -> PackError {
-    PackError::Corrupt { store: "catalogue".into(), file: file.into(), reason: error.to_string() }
+    let is_memory = |error: &io::Error| error.kind() == io::ErrorKind::OutOfMemory;
+    match &error {
+        ParquetError::External(source) if source.downcast_ref().is_some_and(is_memory) => {
+            StoreError::io(file, "decode", io::ErrorKind::OutOfMemory.into()).into()
+        }
+        _ => PackError::Corrupt { store: "catalogue".into(), file: file.into(), reason: error.to_string() },
+    }
 }

@@ -242,7 +242,7 @@ impl PyFound {
         data_type: &DataType,
         descr: &Bound<'py, PyArrayDescr>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        let mut items = vec![0; usize::try_from(plan.total())?.saturating_mul(VarItem::SIZE)];
+        let mut items = variable::items(plan.total()).or_raise(py)?;
         let arena = Arena::new();
         py.detach(|| {
             let view = OutputView::new(&mut items, &[plan.total()], VarItem::SIZE)

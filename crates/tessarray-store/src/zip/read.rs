@@ -4,6 +4,7 @@ use super::parse::{Entry, Fields, LOCAL, LOCAL_SIZE, Method, corrupt};
 use crate::{Key, StoreError, positional, span};
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::collections::TryReserveError;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -86,10 +87,13 @@ impl Source<'_> {
     /// Inflates the whole entry, keeps the range, checks size and CRC-32. Needs the range and 64 KiB twice.
     pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
         const STEP: usize = 64 << 10;
+        const INFLATER: usize = 64 << 10;
+        let none = |error: TryReserveError| StoreError::io(self.key, "allocate", error.into());
         let mut kept: Vec<u8> = Vec::new();
-        kept.try_reserve_exact(span::to_usize(self.key, length)?)
-            .map_err(|error| StoreError::io(self.key, "allocate", error.into()))?;
-        let (mut input, mut output) = (vec![0; STEP], vec![0; STEP]);
+        kept.try_reserve_exact(span::to_usize(self.key, length)?).map_err(none)?;
+        let (mut input, mut output) = (zeros(STEP).map_err(none)?, zeros(STEP).map_err(none)?);
+        // The inflater takes its own memory without asking: what that is, is asked for here and given back.
+        drop(zeros(INFLATER).map_err(none)?);
         let (mut inflater, mut sum) = (Decompress::new(false), Crc::new());
         let (mut filled, mut used) = (0_usize, 0_usize);
         let mut read = 0_u64;
@@ -133,6 +137,13 @@ impl Source<'_> {
         self.check(sum.sum())?;
         Ok(kept)
     }
+}
+
+fn zeros(length: usize) -> Result<Vec<u8>, TryReserveError> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(length)?;
+    zeros.resize(length, 0);
+    Ok(zeros)
 }
 
 /// Where the bytes of an entry begin, from its local header; the reason where that does not agree with the directory.
