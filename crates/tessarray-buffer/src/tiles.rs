@@ -89,10 +89,16 @@ fn is_distinct(pairs: &[(u64, u64)], ranges: &[Range<usize>], extent: u64) -> bo
 pub enum TilesError {
     /// There are not as many cuts as axes, or two parts share an index, or one lies outside.
     #[error("the parts of an output of shape {shape:?} overlap, or do not lie inside")]
-    Overlap { shape: Vec<u64> },
+    Overlap {
+        /// Elements of the output along each axis.
+        shape: Vec<u64>,
+    },
     /// There is no memory for a byte per tile.
     #[error("there is no memory for {count} tiles")]
-    Memory { count: u64 },
+    Memory {
+        /// How many tiles there are.
+        count: u64,
+    },
 }
 
 /// The parts of each axis; of up to four without a heap allocation. (A `SmallVec` would fix the lifetime.)
