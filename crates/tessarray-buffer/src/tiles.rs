@@ -20,11 +20,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone)]
 pub enum Parts<'p> {
     /// `count` parts, of which number `i` begins at `(i * size - offset) / step`, rounded up; the first at 0.
-    Even { size: u64, offset: u64, step: u64, count: u64 },
+    Even {
+        /// Between the beginnings, before the division.
+        size: u64,
+        /// Taken off each beginning before the division.
+        offset: u64,
+        /// What beginnings are divided by.
+        step: u64,
+        /// How many parts.
+        count: u64,
+    },
     /// Parts that begin at these indices, each of which is no less than the one before; the first at 0.
     Begins(Vec<u64>),
     /// Parts that are the second numbers of these pairs, for each part a range of them.
-    Pairs { pairs: &'p [(u64, u64)], ranges: Vec<Range<usize>> },
+    Pairs {
+        /// The pairs, of which the second numbers are indices.
+        pairs: &'p [(u64, u64)],
+        /// Which of them each part has.
+        ranges: Vec<Range<usize>>,
+    },
 }
 
 impl Parts<'_> {
