@@ -6,6 +6,7 @@
 //! views that cannot be aliased ([`OutputView`]), an output that threads fill together ([`Tiles`]), memory that the system makes
 //! ready meanwhile ([`Pages`]), borrowed work for the threads of a pool ([`lend`]), and values that survive a fork
 //! ([`PerProcess`]). Every unsafe block states why it is sound.
+#![deny(missing_docs, clippy::missing_errors_doc)]
 #![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod arena;

@@ -20,11 +20,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone)]
 pub enum Parts<'p> {
     /// `count` parts, of which number `i` begins at `(i * size - offset) / step`, rounded up; the first at 0.
-    Even { size: u64, offset: u64, step: u64, count: u64 },
+    Even {
+        /// Between the beginnings, before the division.
+        size: u64,
+        /// Taken off each beginning before the division.
+        offset: u64,
+        /// What beginnings are divided by.
+        step: u64,
+        /// How many parts.
+        count: u64,
+    },
     /// Parts that begin at these indices, each of which is no less than the one before; the first at 0.
     Begins(Vec<u64>),
     /// Parts that are the second numbers of these pairs, for each part a range of them.
-    Pairs { pairs: &'p [(u64, u64)], ranges: Vec<Range<usize>> },
+    Pairs {
+        /// The pairs, of which the second numbers are indices.
+        pairs: &'p [(u64, u64)],
+        /// Which of them each part has.
+        ranges: Vec<Range<usize>>,
+    },
 }
 
 impl Parts<'_> {
@@ -89,10 +103,16 @@ fn is_distinct(pairs: &[(u64, u64)], ranges: &[Range<usize>], extent: u64) -> bo
 pub enum TilesError {
     /// There are not as many cuts as axes, or two parts share an index, or one lies outside.
     #[error("the parts of an output of shape {shape:?} overlap, or do not lie inside")]
-    Overlap { shape: Vec<u64> },
+    Overlap {
+        /// Elements of the output along each axis.
+        shape: Vec<u64>,
+    },
     /// There is no memory for a byte per tile.
     #[error("there is no memory for {count} tiles")]
-    Memory { count: u64 },
+    Memory {
+        /// How many tiles there are.
+        count: u64,
+    },
 }
 
 /// The parts of each axis; of up to four without a heap allocation. (A `SmallVec` would fix the lifetime.)

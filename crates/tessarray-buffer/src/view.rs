@@ -46,13 +46,31 @@ pub enum ViewError {
     #[error(
         "a buffer of {found} bytes was given where shape {shape:?} of {item}-byte elements needs {expected}"
     )]
-    Size { shape: Vec<u64>, item: usize, expected: u64, found: u64 },
+    Size {
+        /// Elements along each axis.
+        shape: Vec<u64>,
+        /// Bytes of an element.
+        item: usize,
+        /// Bytes that they need.
+        expected: u64,
+        /// Bytes of the buffer.
+        found: u64,
+    },
     /// The strides lead out of the memory, or two elements to the same bytes.
     #[error(
         "shape {shape:?} with strides {strides:?} of {item}-byte elements does not lie in {found} bytes, \
          each element apart from the others"
     )]
-    Strides { shape: Vec<u64>, strides: Vec<isize>, item: usize, found: u64 },
+    Strides {
+        /// Elements along each axis.
+        shape: Vec<u64>,
+        /// Bytes from one element to the next along each axis.
+        strides: Vec<isize>,
+        /// Bytes of an element.
+        item: usize,
+        /// Bytes of the memory.
+        found: u64,
+    },
 }
 
 fn check(shape: &[u64], item: usize, found: usize) -> Result<(), ViewError> {

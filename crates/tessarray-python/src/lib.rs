@@ -1,6 +1,6 @@
 //! `tessarray._native`: what the Python package calls. One file per noun, no logic; the GIL is released around every
 //! call of the engine.
-#![deny(unsafe_code)]
+#![deny(unsafe_code, missing_docs)]
 
 mod appender;
 mod array;
