@@ -1,6 +1,7 @@
 //! `tessarray._native`: what the Python package calls. One file per noun, no logic; the GIL is released around every
 //! call of the engine.
-#![deny(unsafe_code, missing_docs)]
+#![deny(unsafe_code)]
+#![deny(missing_docs)]
 
 mod appender;
 mod array;
