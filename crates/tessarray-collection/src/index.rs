@@ -148,7 +148,7 @@ impl Index {
     #[expect(clippy::cast_possible_truncation, reason = "an index has fewer than 2^32 names of each kind")]
     fn add(&mut self, document: &Document, seen: &mut Seen<'_>) -> tessarray_pack::Result<()> {
         let (node, numbers, kinds) = (document.node_bytes(), document.numbers(), seen.kinds);
-        let piece = seen.piece(document.piece());
+        let piece = seen.piece(document.row_group());
         if node.is_empty() {
             return Ok(());
         }

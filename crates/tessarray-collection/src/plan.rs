@@ -2,7 +2,7 @@
 
 use crate::collection::Collection;
 use crate::error::Result;
-use crate::find::{Found, ReadPart};
+use crate::find::{ReadPart, VariableArrays};
 use std::collections::HashMap;
 use tessarray_array::ArrayError;
 use tessarray_buffer::{Arena, OutputView, Strides, c_strides};
@@ -61,20 +61,20 @@ impl Selected {
 /// ```
 #[derive(Debug, Default)]
 pub struct ReadPlan {
-    /// For each array: its number in [`Found::members`], and that of its selection.
+    /// For each array: its number in [`VariableArrays::members`], and that of its selection.
     reads: Vec<(usize, usize)>,
     selected: Vec<Selected>,
     total: u64,
 }
 
 impl ReadPlan {
-    /// Plans a read of `members`, numbers in [`Found::members`]. `key` says of each place which of several selections it
+    /// Plans a read of `members`, numbers in [`VariableArrays::members`]. `key` says of each place which of several selections it
     /// gets; `select` is asked once for each key and shape, of the first member that has both.
     ///
     /// # Errors
     /// Those of `select`.
     pub fn new<E>(
-        found: &Found,
+        found: &VariableArrays,
         members: &[usize],
         key: impl Fn(usize) -> usize,
         mut select: impl FnMut(usize, usize) -> std::result::Result<Selected, E>,
@@ -101,7 +101,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// Names the dataset, the variable and the shape of an array that has fewer axes, or that a slice reaches beyond.
-    pub fn strict(found: &Found, members: &[usize], slices: &[AxisSlice]) -> Result<Self> {
+    pub fn strict(found: &VariableArrays, members: &[usize], slices: &[AxisSlice]) -> Result<Self> {
         Self::new(
             found,
             members,
@@ -124,7 +124,7 @@ impl ReadPlan {
         self.total
     }
 
-    /// For each array, in the order of the output: its number in [`Found::members`], and that of its selection.
+    /// For each array, in the order of the output: its number in [`VariableArrays::members`], and that of its selection.
     pub fn reads(&self) -> &[(usize, usize)] {
         &self.reads
     }
@@ -150,7 +150,13 @@ impl Collection {
     ///
     /// # Errors
     /// An output that does not fit; stored bytes that are damaged; a store that fails.
-    pub fn read(&self, found: &Found, plan: &ReadPlan, out: OutputView<'_>, arena: &Arena) -> Result<()> {
+    pub fn read(
+        &self,
+        found: &VariableArrays,
+        plan: &ReadPlan,
+        out: OutputView<'_>,
+        arena: &Arena,
+    ) -> Result<()> {
         let item = isize::try_from(out.item()).unwrap_or(isize::MAX);
         let in_bytes =
             |selected: &Selected| selected.strides.iter().map(|n| n.saturating_mul(item)).collect();

@@ -1,6 +1,7 @@
 //! One axis of a selection before the length of the axis is known, as Python writes it.
 
-use crate::{AxisSelection, GridError};
+use crate::error::GridError;
+use crate::selection::AxisSelection;
 
 /// `start:stop:step` of an axis; negative positions count from its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

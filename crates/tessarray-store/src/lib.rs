@@ -7,8 +7,9 @@
 //! [`RecordStore`] counts, [`ThrottleStore`] slows down, [`FaultStore`] fails on purpose, [`PrefixStore`] shows a
 //! part, [`ReadOnlyStore`] refuses changes. Another store implements the trait and calls the functions of
 //! `conformance` (feature `conformance`) in its tests.
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod adapters;
 #[cfg(any(test, feature = "conformance"))]

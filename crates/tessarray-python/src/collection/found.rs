@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::collection::{Collection, Found, Kind, ReadPlan, Selected};
+use tessarray::collection::{Collection, Kind, ReadPlan, Selected, VariableArrays};
 use tessarray::recording::{Access, Op};
 use tessarray::{Arena, Array, AxisSlice, DataType, OutputView, VarItem, c_strides};
 
@@ -19,7 +19,7 @@ use tessarray::{Arena, Array, AxisSlice, DataType, OutputView, VarItem, c_stride
 #[pyclass(name = "FoundCore", module = "tessarray._native", frozen)]
 pub struct PyFound {
     pub collection: Arc<Collection>,
-    pub found: Found,
+    pub found: VariableArrays,
 }
 
 impl PyFound {

@@ -11,9 +11,9 @@
 //!
 //! The root itself may be a link, may not exist yet, and may be removed and made again under an open store.
 
+use super::facts::is_absent;
 use super::folder::Folder;
-use super::is_absent;
-use crate::StoreError;
+use crate::error::StoreError;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;

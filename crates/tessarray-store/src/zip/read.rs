@@ -1,7 +1,9 @@
 //! The bytes of one entry.
 
 use super::parse::{Entry, Fields, LOCAL, LOCAL_SIZE, Method, corrupt};
-use crate::{Key, StoreError, positional, span};
+use crate::error::StoreError;
+use crate::key::Key;
+use crate::{positional, span};
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::collections::TryReserveError;
@@ -26,7 +28,7 @@ impl Source<'_> {
         offset: u64,
         length: u64,
         inflated: &mut Option<Bytes>,
-    ) -> crate::Result<Bytes> {
+    ) -> crate::error::Result<Bytes> {
         if let Some(whole) = inflated {
             return self.slice(whole, offset, length);
         }
@@ -50,7 +52,7 @@ impl Source<'_> {
         }
     }
 
-    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> crate::Result<Bytes> {
+    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> crate::error::Result<Bytes> {
         let start = span::to_usize(self.key, offset)?;
         let end = start.saturating_add(span::to_usize(self.key, length)?);
         if end > whole.len() {
@@ -63,13 +65,13 @@ impl Source<'_> {
         corrupt(&self.store.display().to_string(), format!("{}: {reason}", self.key))
     }
 
-    fn bytes(&self, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
+    fn bytes(&self, offset: u64, length: u64) -> crate::error::Result<Vec<u8>> {
         let length = span::to_usize(self.key, length)?;
         positional::read_vec_at(self.file, length, offset)
             .map_err(|error| StoreError::io(self.key, "read", error))
     }
 
-    fn check(&self, found: u32) -> crate::Result<()> {
+    fn check(&self, found: u32) -> crate::error::Result<()> {
         let expected = self.entry.crc;
         if found == expected {
             return Ok(());
@@ -78,14 +80,14 @@ impl Source<'_> {
     }
 
     /// Where the bytes begin, from the local header, which must agree with the directory.
-    fn data(&self) -> crate::Result<u64> {
+    fn data(&self) -> crate::error::Result<u64> {
         let begin = local_header(self.file, self.key.as_str(), self.entry);
         let begin = begin.map_err(|error| StoreError::io(self.key, "read", error))?;
         begin.map_err(|reason| self.damaged(&reason))
     }
 
     /// Inflates the whole entry, keeps the range, checks size and CRC-32. Needs the range and 64 KiB twice.
-    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
+    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> crate::error::Result<Vec<u8>> {
         const STEP: usize = 64 << 10;
         const INFLATER: usize = 64 << 10;
         let none = |error: TryReserveError| StoreError::io(self.key, "allocate", error.into());
