@@ -44,6 +44,7 @@ RUST_ROOMS = {
         "odometer",
         "edges",
         "selection",
+        "slice",
         "points",
         "strided",
         "segments",
@@ -110,11 +111,14 @@ RUST_ROOMS = {
         "index",
         "collection",
         "find",
+        "plan",
         "letters",
         "add",
     ],
 }
 PYTHON_LAYERS = ["conversion", "collection", "tuner", "bench", "demo", "cli"]
+# What the first line about it in a crate's lib.rs has to be; `forbid` for all others.
+MAY_BE_UNSAFE = {"tessarray-buffer": None, "tessarray-codec": "deny", "tessarray-python": "deny"}
 API = -1  # every other module
 DISPLAY = "tessarray.display"
 BENCH = "tessarray_bench"
@@ -149,6 +153,17 @@ def rust_problems(root: Path) -> list[str]:
                 problems.append(f"{where}: {name} depends on {dependency}, which has no layer")
             elif RUST_LAYERS.index(dependency) >= RUST_LAYERS.index(name):
                 problems.append(f"{where}: {name} depends on {dependency}, which is not below it")
+    return problems
+
+
+def unsafe_problems(root: Path) -> list[str]:
+    """Crates that do not refuse `unsafe` code as they have to."""
+    problems = []
+    for path in sorted((root / "crates").glob("*/src/lib.rs")):
+        crate = path.parent.parent.name
+        level = MAY_BE_UNSAFE.get(crate, "forbid")
+        if level is not None and f"#![{level}(unsafe_code)]" not in path.read_text(encoding="utf-8"):
+            problems.append(f"{path.relative_to(root)}: {crate} has to say #![{level}(unsafe_code)]")
     return problems
 
 
@@ -326,6 +341,7 @@ def bench_refusal(module: str, target: str) -> str | None:
 
 
 def main(root: Path = ROOT) -> int:
+    problems = rust_problems(root) + unsafe_problems(root) + python_problems(root) + bench_problems(root)
     problems = rust_problems(root) + room_problems(root) + python_problems(root) + bench_problems(root)
     for problem in problems:
         print(problem)

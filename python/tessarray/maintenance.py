@@ -109,7 +109,9 @@ def check(
     """
     require_existing(store, "r")
     opened = store_of(store, "r")
-    found = [Finding(**finding) for finding in _native.check_store(opened, path.strip("/"), deep, session)]
+    found = [
+        Finding(**finding) for finding in _native.check_store(opened, path.strip("/"), deep, False, session)
+    ]
     left = opened.leftovers(path.strip("/")) if isinstance(opened, LocalStore) else []
     absent = _missing(opened, path.strip("/"), session) if missing else []
     return found + _leftovers(opened, left) + _duplicates(opened, path) + absent
@@ -163,7 +165,7 @@ def repair(
     if not apply:
         return check(opened, path=path, deep=deep, session=session)
     at = path.strip("/")
-    found = [Finding(**finding) for finding in _native.repair_store(opened, at, deep, session)]
+    found = [Finding(**finding) for finding in _native.check_store(opened, at, deep, True, session)]
     removed = opened.leftovers(at, remove=True) if isinstance(opened, LocalStore) else []
     return found + _leftovers(opened, removed)
 

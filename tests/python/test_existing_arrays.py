@@ -46,7 +46,9 @@ class TestArguments:
         if not there:
             store = tessarray.MemoryStore()
             tessarray.create_group(store)
-        with pytest.raises(InvalidTypeError, match=r"unexpected keyword argument 'chunk'; did you mean 'chunks'"):
+        with pytest.raises(
+            InvalidTypeError, match=r"unexpected keyword argument 'chunk'; did you mean 'chunks'"
+        ):
             opener(store, shape=3, dtype="int32", chunk=2)
         assert there or not [key for key, _ in store.list("x")]
 

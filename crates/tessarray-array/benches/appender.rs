@@ -1,4 +1,5 @@
 //! Frames of a camera through the appender, in memory: `cargo bench -p tessarray-array --bench appender`.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 mod common;
 

@@ -27,11 +27,11 @@ fn array(shape: &[u64], chunk: &[u64], shard: &[u64]) -> Array {
 }
 
 fn read(array: &Array, selection: &Selection, out: &mut [u8]) {
-    let view = match OutputView::new(out, &selection.shape(), 1) {
+    let mut view = match OutputView::new(out, &selection.shape(), 1) {
         Ok(view) => view,
         Err(error) => unreachable!("{error}"),
     };
-    done(array.read_into(selection, &view, &Arena::new()));
+    done(array.read_into(selection, &mut view, &Arena::new()));
 }
 
 /// A million inner chunks of one element, in 100 shards of which none is stored.

@@ -1,6 +1,7 @@
 //! Moving elements between stored chunks and the caller's memory: `cargo bench -p tessarray-array --bench transfer`.
 //!
 //! The chunks are not compressed, so that nearly all is the copy, and how it is found.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 mod common;
 
@@ -57,7 +58,7 @@ fn scatter(bencher: Bencher<'_, '_>, array: &Array, case: &str) {
     let selection = selection(case);
     let (shape, mut out) = (selection.shape(), bytes(&selection));
     bencher.counter(BytesCount::new(out.len())).bench_local(|| match OutputView::new(&mut out, &shape, 2) {
-        Ok(view) => done(array.read_into(black_box(&selection), &view, &Arena::new())),
+        Ok(mut view) => done(array.read_into(black_box(&selection), &mut view, &Arena::new())),
         Err(error) => unreachable!("{error}"),
     });
 }

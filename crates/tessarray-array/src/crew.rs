@@ -6,7 +6,7 @@
 //!    it takes jobs from the ends of others' runs until none are left, and leaves. So neighbours are mostly one
 //!    thread's: two that write into one page of fresh memory both pay for it.
 //! 3. When the caller finds no job left, it closes the crew: who has not joined by now never will. It waits for those
-//!    who have.
+//!    who have. (The job is borrowed; [`lend`] is what makes sure of this step.)
 //!
 //! Behind a gate (see [`crate::gate`]), workers join for one job at a time.
 //!
@@ -23,50 +23,36 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, Thread};
+use tessarray_buffer::{Loan, Work, lend};
 use tessarray_store::waiting::{self, Call};
 
-/// Set in [`Crew::inside`] when the crew is closed.
-const CLOSED: usize = 1 << (usize::BITS - 1);
-/// How often the caller looks for the last helper to leave before it sleeps.
-const LOOKS: usize = 2000;
-
-/// Does job `i`; `false` where no more are to be begun.
-type Job<'a> = &'a (dyn Fn(u32) -> bool + Sync);
-
-/// Runs jobs `0..count`, each once unless one says that it was the last, on the caller's thread and on up to `helpers`
-/// workers. A job's panic is passed on, once nobody works any more.
-pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, gate: Option<&Arc<Gate>>, job: Job<'_>) {
+/// Runs jobs `0..count`, each once unless one says (`false`) that it was the last, on the caller's thread and on up to
+/// `helpers` workers. A job's panic is passed on, once nobody works any more.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer threads than 2^32")]
+pub(crate) fn share(pool: &ThreadPool, helpers: usize, count: u32, gate: Option<&Arc<Gate>>, job: &Work<'_>) {
     let helpers = helpers.min((count as usize).saturating_sub(1));
-    let job: *const (dyn Fn(u32) -> bool + Sync + '_) = job;
-    // SAFETY: only the lifetime changes. The pointer is followed by members alone (see `Crew::work`), and this function
-    // does not return, nor unwind, before all have left (`Closing`).
-    let job = unsafe {
-        std::mem::transmute::<
-            *const (dyn Fn(u32) -> bool + Sync + '_),
-            *const (dyn Fn(u32) -> bool + Sync + 'static),
-        >(job)
-    };
     let crew = Arc::new(Crew {
-        job: Erased(job),
         runs: Run::cut(count, helpers as u32 + 1),
         // The first run is the caller's.
         members: AtomicUsize::new(1),
-        inside: AtomicUsize::new(0),
         gate: gate.cloned(),
-        caller: thread::current(),
         call: Call::default(),
         panic: Mutex::default(),
     });
-    for _ in 0..helpers {
-        let crew = Arc::clone(&crew);
-        pool.spawn(move || crew.help());
-    }
-    {
-        let _closing = Closing(&crew);
-        // SAFETY: the caller is a member until `_closing` is dropped, which is after this.
-        unsafe { crew.work(0, usize::MAX) };
-    }
+    // A helper may wait for another process, and only the caller hears of the user.
+    let waiting = || {
+        if crew.call.waits() && waiting::is_interrupted() {
+            crew.call.call_off();
+        }
+    };
+    lend(job, waiting::LOOK, &waiting, |loan| {
+        for _ in 0..helpers {
+            let (crew, loan) = (Arc::clone(&crew), Arc::clone(loan));
+            pool.spawn(move || crew.help(&loan));
+        }
+        let _stopping = Stopping(&crew);
+        crew.work(job, 0, usize::MAX);
+    });
     let panicked = crew.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(panicked) = panicked {
         resume_unwind(panicked);
@@ -86,17 +72,20 @@ impl Run {
     }
 
     /// Jobs `0..count` in so many runs, of about one length.
+    #[expect(clippy::cast_possible_truncation, reason = "at most `count`")]
     fn cut(count: u32, runs: u32) -> Box<[Self]> {
         let at = |i: u32| (u64::from(count) * u64::from(i) / u64::from(runs)) as u32;
         (0..runs).map(|i| Self::new(at(i), at(i + 1))).collect()
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "one half of the word")]
     fn is_left(&self) -> bool {
         let run = self.0.load(Ordering::Relaxed);
         ((run >> 32) as u32) < run as u32
     }
 
     /// Takes the first job, or the last.
+    #[expect(clippy::cast_possible_truncation, reason = "one half of the word")]
     fn take(&self, first: bool) -> Option<u32> {
         let take = |run: u64| {
             let (begin, end) = ((run >> 32) as u32, run as u32);
@@ -108,34 +97,18 @@ impl Run {
 }
 
 struct Crew {
-    job: Erased,
     runs: Box<[Run]>,
     /// How many ever joined, the caller too.
     members: AtomicUsize,
-    /// Helpers who joined and have not left, and [`CLOSED`].
-    inside: AtomicUsize,
     gate: Option<Arc<Gate>>,
-    caller: Thread,
     /// Ends the helpers' waits for locks.
     call: Call,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-struct Erased(*const (dyn Fn(u32) -> bool + Sync + 'static));
-
-// SAFETY: what it points to is `Sync`, and it is followed only while that is borrowed.
-unsafe impl Send for Erased {}
-// SAFETY: as above.
-unsafe impl Sync for Erased {}
-
 impl Crew {
     /// Takes the jobs of a run, then those of others; up to `most`.
-    ///
-    /// # Safety
-    /// The calling thread is the one in [`share`], or has joined and not left.
-    unsafe fn work(&self, own: usize, most: usize) {
-        // SAFETY: `share` waits for members, and the job outlives it.
-        let job = unsafe { &*self.job.0 };
+    fn work(&self, job: &Work<'_>, own: usize, most: usize) {
         let runs = self.runs.len();
         let mut done = 0;
         for other in 0..runs {
@@ -156,61 +129,38 @@ impl Crew {
         self.runs.iter().for_each(|run| run.0.store(0, Ordering::Relaxed));
     }
 
-    fn help(&self) {
+    fn help(&self, loan: &Loan) {
         let own = self.members.fetch_add(1, Ordering::Relaxed);
         let Some(gate) = &self.gate else {
-            self.join(own, usize::MAX);
+            self.join(loan, own, usize::MAX);
             return;
         };
         while self.runs.iter().any(Run::is_left) {
             // Who waits at the gate has not joined: the caller does not wait for it.
-            if gate.passes((self.inside.load(Ordering::Relaxed) & !CLOSED) + 1) && !self.join(own, 1) {
+            if gate.passes(loan.borrowers() + 1) && !self.join(loan, own, 1) {
                 return;
             }
         }
     }
 
-    /// Joins, does up to `most` jobs, and leaves; `false` where the crew is closed.
-    fn join(&self, own: usize, most: usize) -> bool {
-        let join = |inside| (inside & CLOSED == 0).then_some(inside + 1);
-        if self.inside.fetch_update(Ordering::AcqRel, Ordering::Acquire, join).is_err() {
-            return false;
-        }
+    /// Joins, does up to `most` jobs, and leaves; `false` if the crew is closed.
+    fn join(&self, loan: &Loan, own: usize, most: usize) -> bool {
+        let Some(job) = loan.borrow() else { return false };
         let _entered = self.call.enter();
-        // SAFETY: joined above, leaves below.
-        if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| unsafe { self.work(own, most) })) {
+        if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| self.work(&*job, own, most))) {
             self.stop();
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panicked);
-        }
-        if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
-            self.caller.unpark();
         }
         true
     }
 }
 
-/// Closes the crew when the caller is done, or unwinds, and waits for the helpers.
-struct Closing<'a>(&'a Crew);
+/// No more jobs are begun when the caller is done, or unwinds.
+struct Stopping<'a>(&'a Crew);
 
-impl Drop for Closing<'_> {
+impl Drop for Stopping<'_> {
     fn drop(&mut self) {
-        let Self(crew) = *self;
-        // After a panic of the caller's own, nothing more is begun.
-        crew.stop();
-        crew.inside.fetch_or(CLOSED, Ordering::AcqRel);
-        let mut looks = 0;
-        while crew.inside.load(Ordering::Acquire) != CLOSED {
-            looks += 1;
-            if looks < LOOKS {
-                std::hint::spin_loop();
-            } else {
-                thread::park_timeout(waiting::LOOK);
-                // A helper may wait for another process, and only the caller hears of the user.
-                if crew.call.waits() && waiting::is_interrupted() {
-                    crew.call.call_off();
-                }
-            }
-        }
+        self.0.stop();
     }
 }
 
@@ -220,6 +170,7 @@ mod tests {
     use rayon::ThreadPoolBuilder;
     use std::sync::atomic::AtomicU32;
     use std::sync::mpsc;
+    use std::thread;
     use std::time::Duration;
 
     const SIZES: [u32; 5] = [0, 1, 2, 5, if cfg!(miri) { 9 } else { 1000 }];

@@ -1,11 +1,12 @@
 //! What can go wrong with arrays and groups.
 
-use tessarray_buffer::ViewError;
+use tessarray_buffer::{TilesError, ViewError};
 use tessarray_codec::CodecError;
 use tessarray_grid::GridError;
 use tessarray_meta::MetaError;
 use tessarray_store::{KeyError, StoreError};
 
+/// The result of a call.
 pub type Result<T> = std::result::Result<T, ArrayError>;
 
 /// A failed call on an array or group. Every message names the store key or the coordinates.
@@ -14,58 +15,145 @@ pub type Result<T> = std::result::Result<T, ArrayError>;
 pub enum ArrayError {
     /// Nothing is stored under this path.
     #[error("{store}: no array or group at {path:?}")]
-    NotFound { store: String, path: String },
+    NotFound {
+        /// The store, in words.
+        store: String,
+        /// The path in the store.
+        path: String,
+    },
     /// The node is there, but of the other kind.
     #[error("{store}: {path:?} is {found}, expected {expected}")]
-    WrongNode { store: String, path: String, expected: &'static str, found: &'static str },
+    WrongNode {
+        /// The store, in words.
+        store: String,
+        /// The path in the store.
+        path: String,
+        /// What was expected.
+        expected: &'static str,
+        /// What was found.
+        found: &'static str,
+    },
     /// A node is there already.
     #[error("{store}: there is already {found} at {path:?}; pass overwrite to replace it")]
-    Exists { store: String, path: String, found: &'static str },
+    Exists {
+        /// The store, in words.
+        store: String,
+        /// The path in the store.
+        path: String,
+        /// What was found.
+        found: &'static str,
+    },
     /// The selection does not fit the array.
     #[error(transparent)]
     Selection(#[from] GridError),
     /// A buffer's shape or element size does not fit the selection.
     #[error("buffer of shape {found:?} does not fit a selection of shape {expected:?}")]
-    BufferShape { expected: Vec<u64>, found: Vec<u64> },
+    BufferShape {
+        /// What was expected.
+        expected: Vec<u64>,
+        /// What was found.
+        found: Vec<u64>,
+    },
     /// The element sizes differ.
     #[error("elements of {found} bytes were given, the array's have {expected}")]
-    ItemSize { expected: usize, found: usize },
+    ItemSize {
+        /// What was expected.
+        expected: usize,
+        /// What was found.
+        found: usize,
+    },
+    /// A window on the caller's memory does not fit it.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// An output cannot be shared between workers.
+    #[error(transparent)]
+    Output(#[from] TilesError),
     /// A value of the call makes no sense for this array.
     #[error("{what}: expected {expected}, found {found}")]
-    Argument { what: String, expected: String, found: String },
+    Argument {
+        /// What it was for.
+        what: String,
+        /// What was expected.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
     /// A metadata document is not acceptable.
     #[error("{key}: {source}")]
-    Metadata { key: String, source: MetaError },
+    Metadata {
+        /// The key in the store.
+        key: String,
+        /// What is wrong.
+        source: MetaError,
+    },
     /// A codec cannot be built for this array.
     #[error("{path}: {source}")]
-    Codec { path: String, source: CodecError },
+    Codec {
+        /// The path in the store.
+        path: String,
+        /// What is wrong.
+        source: CodecError,
+    },
     /// A chunk's bytes cannot be decoded, or its values not encoded.
     #[error("{key}: chunk {chunk:?}: {source}")]
-    Chunk { key: String, chunk: Vec<u64>, source: CodecError },
+    Chunk {
+        /// The key in the store.
+        key: String,
+        /// Coordinates of the chunk in its grid.
+        chunk: Vec<u64>,
+        /// What is wrong.
+        source: CodecError,
+    },
     /// A shard's index is torn or lies.
     #[error("{key}: shard {shard:?}: index: {reason}")]
-    ShardIndex { key: String, shard: Vec<u64>, reason: String },
+    ShardIndex {
+        /// The key in the store.
+        key: String,
+        /// Coordinates of the shard in its grid.
+        shard: Vec<u64>,
+        /// What is wrong.
+        reason: String,
+    },
     /// A chunk (or shard) is not stored, and the session's options say that this is no fill.
     #[error(
         "{store}: {key}: chunk {chunk:?} is not stored, and missing chunks are not to be read as the fill value"
     )]
-    MissingChunk { store: String, key: String, chunk: Vec<u64> },
+    MissingChunk {
+        /// The store, in words.
+        store: String,
+        /// The key in the store.
+        key: String,
+        /// Coordinates of the chunk in its grid.
+        chunk: Vec<u64>,
+    },
     /// Memory for this many bytes cannot be had.
     #[error("{what}: there is no memory for {bytes} bytes")]
-    Memory { what: &'static str, bytes: u64 },
+    Memory {
+        /// What it was for.
+        what: &'static str,
+        /// Bytes that were asked for.
+        bytes: u64,
+    },
     /// The store refused or failed.
     #[error(transparent)]
     Store(StoreError),
+    /// A path or a name that no key can have.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// Another process changed the array at the same time, again and again.
     #[error("{key}: kept changing while it was read")]
-    Unstable { key: String },
+    Unstable {
+        /// The key in the store.
+        key: String,
+    },
     /// The worker pool cannot be made.
     #[error("cannot start {threads} worker threads: {reason}")]
-    Threads { threads: usize, reason: String },
+    Threads {
+        /// Threads that were asked for.
+        threads: usize,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
 impl From<StoreError> for ArrayError {

@@ -2,6 +2,9 @@
 //!
 //! Planners are pure: from metadata and a selection they say which byte ranges of which keys are needed, and into
 //! which part of the output each decodes. One executor runs every plan.
+#![forbid(unsafe_code)]
+#![deny(missing_docs, clippy::missing_errors_doc)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod appender;
 mod array;
@@ -18,6 +21,7 @@ mod plan;
 pub mod recording;
 mod session;
 mod spec;
+mod stream;
 mod target;
 mod verified;
 
@@ -28,3 +32,4 @@ pub use group::{Group, Member, check_store, repair_store};
 pub use options::Options;
 pub use session::{Session, SessionBuilder, THREADS_VARIABLE};
 pub use spec::{ArraySpec, ChecksumChoice, ChunkChoice, CodecChoice, ShardChoice, codec_from_text};
+pub use stream::{ChunkStream, StreamOptions, Streamed, StreamedChunk};

@@ -9,8 +9,9 @@ use crate::options::Options;
 use crate::verified::VerifiedChunks;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tessarray_buffer::PerProcess;
 use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
 use tessarray_meta::Limits;
 
@@ -33,64 +34,20 @@ struct Shared {
     threads: usize,
     limits: Limits,
     registry: RwLock<Arc<Registry>>,
-    process: PerProcess,
+    process: PerProcess<Process>,
     ids: AtomicU64,
 }
 
-/// What must not be shared with a forked child.
+/// What must not be shared with a forked child, which makes its own.
 pub(crate) struct Process {
-    id: u32,
     pool: std::sync::OnceLock<std::result::Result<ThreadPool, String>>,
     pub(crate) indexes: IndexCache,
     pub(crate) verified: VerifiedChunks,
 }
 
-/// One [`Process`] for each process that uses the session; a parent's is leaked in the child, never locked.
-struct PerProcess(AtomicPtr<Process>);
-
-impl PerProcess {
-    fn new() -> Self {
-        Self(AtomicPtr::new(Box::into_raw(Box::new(Process::new()))))
-    }
-
-    fn get(&self) -> &Process {
-        let seen = self.0.load(Ordering::Acquire);
-        // SAFETY: the pointer came from Box::into_raw and is freed only when the session is dropped.
-        let process = unsafe { &*seen };
-        if process.id == std::process::id() {
-            return process;
-        }
-        let own = Box::into_raw(Box::new(Process::new()));
-        match self.0.compare_exchange(seen, own, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: as above; the parent's value is leaked on purpose.
-            Ok(_) => unsafe { &*own },
-            Err(other) => {
-                // SAFETY: `own` was never published; `other` was by another thread of this process.
-                unsafe {
-                    drop(Box::from_raw(own));
-                    &*other
-                }
-            }
-        }
-    }
-}
-
-impl Drop for PerProcess {
-    fn drop(&mut self) {
-        let pointer = *self.0.get_mut();
-        // SAFETY: nobody else holds the session any more. A parent's value is leaked, as its threads do not exist.
-        unsafe {
-            if (*pointer).id == std::process::id() {
-                drop(Box::from_raw(pointer));
-            }
-        }
-    }
-}
-
 impl Process {
     fn new() -> Self {
         Self {
-            id: std::process::id(),
             pool: std::sync::OnceLock::new(),
             indexes: IndexCache::default(),
             verified: VerifiedChunks::default(),
@@ -153,6 +110,9 @@ impl Session {
 
     /// Runs a job on the worker threads, where rayon's parallel iterators use all of them; on the caller's own
     /// thread where the session has only one, or the caller is a worker already.
+    ///
+    /// # Errors
+    /// [`ArrayError::Threads`] if the worker threads cannot be started.
     pub fn run<R: Send>(&self, job: impl FnOnce() -> R + Send) -> Result<R> {
         let pool = self.pool()?;
         // A worker of some other rayon pool would run that pool's jobs while it waits, and one of them may want a lock
@@ -179,6 +139,10 @@ impl Session {
 
     /// Runs jobs `0..count`, each once, on the caller's thread and on workers, which never makes the caller wait for a
     /// worker that is busy. The first error ends it: jobs under way are done, no others are begun.
+    ///
+    /// # Errors
+    /// The first error of a job; [`ArrayError::Threads`] if the worker threads cannot be started.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^32 - 1 groups, by the size of a group")]
     pub fn share(&self, count: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
         if count < 2 || self.threads() == 1 {
             return (0..count).try_for_each(job);
@@ -199,6 +163,10 @@ impl Session {
     }
 
     /// The same for jobs with results, which are given in the order of their numbers.
+    ///
+    /// # Errors
+    /// Those of [`share`](Self::share).
+    #[expect(clippy::cast_possible_truncation, reason = "a number below a count of slots")]
     pub fn collect<T: Send>(&self, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
         let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
         self.share(count as u64, |number| {
@@ -277,7 +245,7 @@ impl SessionBuilder {
                 threads,
                 limits: self.limits.unwrap_or_default(),
                 registry: RwLock::new(Arc::new(self.registry.unwrap_or_default())),
-                process: PerProcess::new(),
+                process: PerProcess::new(Process::new),
                 ids: AtomicU64::new(0),
             }),
             gate: None,

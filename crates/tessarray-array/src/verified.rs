@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tessarray_codec::Known;
+use tessarray_codec::BlockTable;
 use tessarray_store::Version;
 
 /// Where blocks lie, up to a number of bytes in all; beyond it, everything is forgotten.
@@ -28,7 +28,7 @@ struct Inner {
 struct Object {
     version: Version,
     /// By the offset in the object.
-    chunks: HashMap<u64, Arc<Known>>,
+    chunks: HashMap<u64, Arc<BlockTable>>,
     weight: usize,
 }
 
@@ -41,7 +41,7 @@ impl VerifiedChunks {
     }
 
     /// The chunk that is an object.
-    pub(crate) fn get(&self, array: u64, key: &str) -> Option<(Version, Arc<Known>)> {
+    pub(crate) fn get(&self, array: u64, key: &str) -> Option<(Version, Arc<BlockTable>)> {
         let inner = self.inner();
         let object = inner.arrays.get(&array)?.get(key)?;
         Some((object.version.clone(), object.chunks.get(&0)?.clone()))
@@ -53,7 +53,7 @@ impl VerifiedChunks {
         (array, key): (u64, &str),
         version: &Version,
         offsets: impl Iterator<Item = u64>,
-    ) -> Vec<Option<Arc<Known>>> {
+    ) -> Vec<Option<Arc<BlockTable>>> {
         let inner = self.inner();
         let object = inner.arrays.get(&array).and_then(|objects| objects.get(key));
         match object.filter(|object| object.version == *version) {
@@ -63,7 +63,7 @@ impl VerifiedChunks {
     }
 
     /// Adds chunks of an object, which lie at these offsets.
-    pub(crate) fn put(&self, (array, key): (u64, &str), version: &Version, found: Vec<(u64, Known)>) {
+    pub(crate) fn put(&self, (array, key): (u64, &str), version: &Version, found: Vec<(u64, BlockTable)>) {
         if found.is_empty() {
             return;
         }
@@ -94,10 +94,10 @@ mod tests {
     use tessarray_codec::{Chain, ChunkSpec, NamedConfig, Registry};
     use tessarray_grid::Dims;
 
-    fn known() -> Known {
+    fn known() -> BlockTable {
         let spec = ChunkSpec { shape: Dims::from_slice(&[8]), ..ChunkSpec::default() };
         let bytes = [NamedConfig::new("bytes")];
-        Chain::build(&Registry::default(), &bytes, spec).unwrap().known(&[7; 8]).unwrap()
+        Chain::build(&Registry::default(), &bytes, spec).unwrap().block_table(&[7; 8]).unwrap()
     }
 
     #[test]

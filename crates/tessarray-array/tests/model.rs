@@ -1,6 +1,6 @@
 //! Any sequence of writes, appends and resizes, read back by any selection, equals a plain in-memory model.
 
-#![allow(clippy::unwrap_used)] // a failure here is a failed test
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a failure here is a failed test
 
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Reads into windows, and writes from windows, whose elements lie anyhow in the caller's memory: each element goes where
 //! its coordinates say, and no byte beside them is touched.
 
-#![allow(clippy::unwrap_used)] // a failure here is a failed test
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a failure here is a failed test
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -139,11 +139,11 @@ proptest! {
         let read: Vec<u8> = places.iter().flat_map(|at| model[place(at)].to_vec()).collect();
         let mut memory = vec![UNTOUCHED; window.bytes];
         // SAFETY: the memory ends with the last element that the strides reach, and is borrowed by nobody else.
-        let out = unsafe {
+        let mut out = unsafe {
             let first = memory.as_mut_ptr().add(window.start);
             OutputView::from_raw(first, &window.shape, &window.strides, ITEM)
         };
-        array.read_into(&selection, &out, &Arena::new()).unwrap();
+        array.read_into(&selection, &mut out, &Arena::new()).unwrap();
         prop_assert!(memory == window.filled(&read), "read: {window:?}");
 
         // Of an element that is selected more than once, the last value stays.
@@ -207,11 +207,11 @@ proptest! {
         prop_assert!(array.read_bytes(&Selection::all(&shape)).unwrap() == model, "written: {window:?}");
         let mut found = vec![UNTOUCHED; window.bytes];
         // SAFETY: as above; the memory is borrowed by nobody else.
-        let out = unsafe {
+        let mut out = unsafe {
             let first = found.as_mut_ptr().add(window.start);
             OutputView::from_raw(first, &window.shape, &window.strides, ITEM)
         };
-        array.read_into(&Selection::all(&shape), &out, &Arena::new()).unwrap();
+        array.read_into(&Selection::all(&shape), &mut out, &Arena::new()).unwrap();
         prop_assert!(found == memory, "read: {window:?}");
     }
 }

@@ -1,8 +1,9 @@
 //! Copies between strided arrays, and fills: `cargo bench -p tessarray-buffer --bench memory`.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use tessarray_buffer::{Pages, Strides, c_strides, copy_strided, fill_with, is_filled_with, zeroed};
+use tessarray_buffer::{Lie, Pages, Strides, c_strides, copy_between, fill_with, is_filled_with, zeroed};
 
 fn main() {
     divan::main();
@@ -19,8 +20,8 @@ fn copy(bencher: Bencher<'_, '_>, item: usize, from: &[isize], to: &[isize]) {
     };
     let (src, mut dst) = (vec![7u8; reach(from)], vec![0u8; reach(to)]);
     bencher.counter(BytesCount::new(EDGE.pow(3) as usize * item)).bench_local(|| {
-        // SAFETY: both buffers end with the last element that their strides reach.
-        unsafe { copy_strided(black_box(&src).as_ptr(), from, dst.as_mut_ptr(), to, &[EDGE; 3], item) };
+        let (from, to) = (Lie { start: 0, strides: from }, Lie { start: 0, strides: to });
+        copy_between(black_box(&src), from, &mut dst, to, &[EDGE; 3], item);
         black_box(&mut dst);
     });
 }
@@ -79,8 +80,8 @@ fn from_fortran(bencher: Bencher<'_, '_>, offset: usize, edge: u64) {
             [chunk / (counts[1] * counts[2]) % counts[0], chunk / counts[2] % counts[1], chunk % counts[2]];
         let start: usize =
             at.iter().zip(&from).map(|(&i, &stride)| (i * edge) as usize * stride as usize).sum();
-        // SAFETY: the chunk lies inside the array, and `dst` has its size.
-        unsafe { copy_strided(src.as_ptr().add(offset + start), &from, dst.as_mut_ptr(), &to, &shape, 2) };
+        let lies = Lie { start: offset + start, strides: &from };
+        copy_between(src, lies, &mut dst, Lie { start: 0, strides: &to }, &shape, 2);
         chunk += 1;
         black_box(&mut dst);
     });

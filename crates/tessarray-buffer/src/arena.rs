@@ -9,8 +9,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct VarItem {
+    /// The number of its buffer in the arena.
     pub buffer: u32,
+    /// Its bytes.
     pub len: u32,
+    /// Where it begins in the buffer.
     pub offset: u64,
 }
 
@@ -45,6 +48,7 @@ pub struct Arena {
 }
 
 impl Arena {
+    /// An arena without buffers.
     pub fn new() -> Self {
         Self::default()
     }

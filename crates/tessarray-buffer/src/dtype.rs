@@ -7,19 +7,33 @@ use std::ops::Range;
 /// The unit of a `datetime64` or `timedelta64` value, as NumPy spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
+    /// No unit.
     Generic,
+    /// Years.
     Year,
+    /// Months.
     Month,
+    /// Weeks.
     Week,
+    /// Days.
     Day,
+    /// Hours.
     Hour,
+    /// Minutes.
     Minute,
+    /// Seconds.
     Second,
+    /// 10^-3 s.
     Millisecond,
+    /// 10^-6 s.
     Microsecond,
+    /// 10^-9 s.
     Nanosecond,
+    /// 10^-12 s.
     Picosecond,
+    /// 10^-15 s.
     Femtosecond,
+    /// 10^-18 s.
     Attosecond,
 }
 
@@ -56,7 +70,9 @@ impl TimeUnit {
 /// One field of a structured data type; fields are packed, without padding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Field {
+    /// Its name, one of a kind in its structure.
     pub name: String,
+    /// Its type.
     pub data_type: DataType,
 }
 
@@ -64,31 +80,50 @@ pub struct Field {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DataType {
+    /// `true` or `false`, one byte.
     Bool,
+    /// Signed, 8 bits.
     Int8,
+    /// Signed, 16 bits.
     Int16,
+    /// Signed, 32 bits.
     Int32,
+    /// Signed, 64 bits.
     Int64,
+    /// Unsigned, 8 bits.
     UInt8,
+    /// Unsigned, 16 bits.
     UInt16,
+    /// Unsigned, 32 bits.
     UInt32,
+    /// Unsigned, 64 bits.
     UInt64,
+    /// IEEE 754, 16 bits.
     Float16,
+    /// The upper half of a `Float32`.
     BFloat16,
+    /// IEEE 754, 32 bits.
     Float32,
+    /// IEEE 754, 64 bits.
     Float64,
+    /// Two `Float32`: real and imaginary part.
     Complex64,
+    /// Two `Float64`: real and imaginary part.
     Complex128,
     /// A number of 8 bits or fewer, one byte per element (`int4`, `float8_e5m2`, ...).
     Small(SmallType),
     /// Signed 64-bit count of `scale` units since 1970-01-01; `i64::MIN` is not-a-time.
     DateTime64 {
+        /// The unit.
         unit: TimeUnit,
+        /// How many of it one count stands for.
         scale: u32,
     },
     /// Signed 64-bit count of `scale` units; `i64::MIN` is not-a-time.
     TimeDelta64 {
+        /// The unit.
         unit: TimeUnit,
+        /// How many of it one count stands for.
         scale: u32,
     },
     /// Byte string of this length in bytes, padded with NUL (NumPy `S`).
@@ -140,6 +175,9 @@ impl DataType {
     }
 
     /// Refuses element sizes of zero or above [`MAX_SIZE`](Self::MAX_SIZE).
+    ///
+    /// # Errors
+    /// [`DataTypeError`] with the type's name.
     pub fn check(&self) -> Result<(), DataTypeError> {
         if self.size() == 0 || self.size() > Self::MAX_SIZE {
             Err(DataTypeError(self.to_string()))

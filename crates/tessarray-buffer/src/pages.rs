@@ -2,14 +2,24 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Zeroed bytes at a place that stays, to which whoever holds a reference may write, one at a time: [`pointer`](Self::pointer)
-/// is for code that knows who that is.
+/// Zeroed bytes at a place that stays.
 ///
-/// Those of [`MAPPED`](Self::MAPPED) bytes or more are the system's own pages, which cost nothing before they are touched;
-/// where it has large pages it is asked to use them, since a fault for each small one costs as much as the copy into it.
+/// Those of [`MAPPED`](Self::MAPPED) bytes or more are the system's own pages, which cost nothing before they are touched. If it
+/// has large pages it is asked to use them, since a fault for each small one costs as much as the copy into it. Whoever has
+/// [`backing`](Self::backing) may have the system make pages ready while others read and write the bytes.
 #[derive(Debug)]
 pub struct Pages {
+    backing: Arc<Mapping>,
+}
+
+/// The pages behind [`Pages`], which may be asked for ahead of time by any thread. It gives no way to their bytes.
+#[derive(Debug, Clone)]
+pub struct Backing(Arc<Mapping>);
+
+#[derive(Debug)]
+struct Mapping {
     pointer: *mut u8,
     len: usize,
     source: Source,
@@ -27,10 +37,10 @@ enum Source {
     },
 }
 
-// SAFETY: it is memory and nothing else; `pointer` leaves to the caller who reads and writes there.
-unsafe impl Send for Pages {}
+// SAFETY: it is memory and nothing else; its bytes are reached through `Pages` alone, of which each mapping has one.
+unsafe impl Send for Mapping {}
 // SAFETY: as above.
-unsafe impl Sync for Pages {}
+unsafe impl Sync for Mapping {}
 
 #[cfg(all(target_os = "linux", not(miri)))]
 const PAGE: usize = 4096;
@@ -49,7 +59,11 @@ impl Pages {
         }
         let mut bytes = ManuallyDrop::new(crate::zeroed(len)?);
         let source = Source::Allocated { capacity: bytes.capacity() };
-        Some(Self { pointer: bytes.as_mut_ptr(), len, source })
+        Some(Self::of(Mapping { pointer: bytes.as_mut_ptr(), len, source }))
+    }
+
+    fn of(mapping: Mapping) -> Self {
+        Self { backing: Arc::new(mapping) }
     }
 
     #[cfg(all(target_os = "linux", not(miri)))]
@@ -65,59 +79,69 @@ impl Pages {
         let pointer = unsafe { pointer.add(pointer.align_offset(LARGE_PAGE).min(LARGE_PAGE)) };
         // SAFETY: the range lies in the mapping; the advice changes nothing that is in it. It may be refused.
         let _ = unsafe { madvise(pointer.cast(), len, Advice::LinuxHugepage) };
-        Some(Self { pointer, len, source: Source::Mapped { begin, len: all } })
+        Some(Self::of(Mapping { pointer, len, source: Source::Mapped { begin, len: all } }))
     }
 
     /// How many bytes.
     pub fn len(&self) -> usize {
-        self.len
+        self.backing.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Where the first is. Who reads or writes through this sees to it that nobody else writes there meanwhile.
-    pub fn pointer(&self) -> *mut u8 {
-        self.pointer
+        self.len() == 0
     }
 
     /// The bytes.
-    ///
-    /// # Safety
-    /// Nobody writes there for as long as they are borrowed.
-    pub unsafe fn bytes(&self) -> &[u8] {
-        // SAFETY: so many bytes, initialised when they were made, which live as long as this.
-        unsafe { std::slice::from_raw_parts(self.pointer, self.len) }
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes, initialised when they were made, which live as long as this. Who has the backing does not
+        // change them, and who writes borrows this mutably.
+        unsafe { std::slice::from_raw_parts(self.backing.pointer, self.len()) }
     }
 
     /// The bytes, to change them.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `bytes`; who has the only reference is the only one there.
-        unsafe { std::slice::from_raw_parts_mut(self.pointer, self.len) }
+        // SAFETY: as in `bytes`; this is the only way to them, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.backing.pointer, self.len()) }
     }
 
+    /// Their pages, for whoever makes them ready.
+    pub fn backing(&self) -> Backing {
+        Backing(Arc::clone(&self.backing))
+    }
+}
+
+impl Backing {
     /// Has the system back the pages of a range, so that whoever fills it need not wait for that. Changes nothing that is in
-    /// them, so that somebody may read or write there meanwhile; does nothing where the system cannot.
+    /// them, so that somebody may read or write there meanwhile; does nothing if the system cannot.
     pub fn populate(&self, range: Range<usize>) {
         #[cfg(all(target_os = "linux", not(miri)))]
-        if let Source::Mapped { .. } = self.source {
-            let begin = range.start.min(self.len) / PAGE * PAGE;
-            let end = range.end.min(self.len);
+        if let Source::Mapped { .. } = self.0.source {
+            let begin = range.start.min(self.0.len) / PAGE * PAGE;
+            let end = range.end.min(self.0.len);
             if begin < end {
                 // SAFETY: the range lies in the mapping and begins with a page; its bytes stay as they are.
                 let _ = unsafe {
                     let advice = rustix::mm::Advice::LinuxPopulateWrite;
-                    rustix::mm::madvise(self.pointer.add(begin).cast(), end - begin, advice)
+                    rustix::mm::madvise(self.0.pointer.add(begin).cast(), end - begin, advice)
                 };
             }
         }
         let _ = range;
     }
+
+    /// How many bytes they have.
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Whether they have none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
-impl Drop for Pages {
+impl Drop for Mapping {
     fn drop(&mut self) {
         match self.source {
             Source::Allocated { capacity } => {
@@ -141,14 +165,13 @@ mod tests {
         for len in [0, 1, 7, 4095, 4096, 4097, 100_000].into_iter().chain(large) {
             let mut pages = Pages::zeroed(len).unwrap();
             assert_eq!((pages.len(), pages.is_empty()), (len, len == 0));
-            pages.populate(0..len / 2);
+            pages.backing().populate(0..len / 2);
             assert!(pages.bytes_mut().iter().all(|&byte| byte == 0), "{len}");
             pages.bytes_mut().fill(0xA5);
             for range in [0..len, 5..len / 3, len..usize::MAX, 5..5] {
-                pages.populate(range);
+                pages.backing().populate(range);
             }
-            // SAFETY: nobody writes there.
-            assert!(unsafe { pages.bytes() }.iter().all(|&byte| byte == 0xA5), "{len}");
+            assert!(pages.bytes().iter().all(|&byte| byte == 0xA5), "{len}");
         }
         assert!(Pages::zeroed(usize::MAX).is_none());
         // Miri ends where there is no memory.
@@ -158,15 +181,15 @@ mod tests {
     #[test]
     fn another_thread_may_fill_them_meanwhile() {
         let part = if cfg!(miri) { 4096 } else { 1 << 20 };
-        let pages = Pages::zeroed(8 * part).unwrap();
+        let mut pages = Pages::zeroed(8 * part).unwrap();
+        let backing = pages.backing();
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // SAFETY: only this thread writes or reads there, until it has ended.
-                unsafe { std::slice::from_raw_parts_mut(pages.pointer(), pages.len()) }.fill(3);
-            });
-            (0..8).for_each(|i| pages.populate(i * part..(i + 1) * part));
+            scope.spawn(|| pages.bytes_mut().fill(3));
+            (0..8).for_each(|i| backing.populate(i * part..(i + 1) * part));
         });
-        // SAFETY: the other thread has ended.
-        assert!(unsafe { pages.bytes() }.iter().all(|&byte| byte == 3));
+        assert!(pages.bytes().iter().all(|&byte| byte == 3));
+        // The pages stay for as long as somebody may ask for them.
+        drop(pages);
+        backing.populate(0..backing.len());
     }
 }

@@ -7,20 +7,35 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SmallType {
+    /// Signed, 2 bits.
     Int2,
+    /// Unsigned, 2 bits.
     UInt2,
+    /// Signed, 4 bits.
     Int4,
+    /// Unsigned, 4 bits.
     UInt4,
+    /// 2 bits of exponent, 1 of mantissa; numbers only.
     Float4E2M1Fn,
+    /// 2 bits of exponent, 3 of mantissa; numbers only.
     Float6E2M3Fn,
+    /// 3 bits of exponent, 2 of mantissa; numbers only.
     Float6E3M2Fn,
+    /// 3 bits of exponent, 4 of mantissa.
     Float8E3M4,
+    /// 4 bits of exponent, 3 of mantissa.
     Float8E4M3,
+    /// 4 bits of exponent with a bias of 11, 3 of mantissa; no infinity, no negative zero.
     Float8E4M3B11Fnuz,
+    /// 4 bits of exponent, 3 of mantissa; no infinity.
     Float8E4M3Fn,
+    /// 4 bits of exponent, 3 of mantissa; no infinity, no negative zero.
     Float8E4M3Fnuz,
+    /// 5 bits of exponent, 2 of mantissa.
     Float8E5M2,
+    /// 5 bits of exponent, 2 of mantissa; no infinity, no negative zero.
     Float8E5M2Fnuz,
+    /// 8 bits of exponent: powers of two.
     Float8E8M0Fnu,
 }
 

@@ -1,5 +1,6 @@
 //! Encoding and decoding one chunk through a chain, codec by codec, in bytes of the decoded chunk:
 //! `cargo bench -p tessarray-codec --bench chain`.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

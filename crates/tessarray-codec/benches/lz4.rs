@@ -1,5 +1,6 @@
 //! LZ4 streams of byte planes, our decoder against the reference library's, whole and the first half:
 //! `cargo bench -p tessarray-codec --bench lz4`.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 #[path = "../src/lz4/block/mod.rs"]
 #[allow(dead_code)]

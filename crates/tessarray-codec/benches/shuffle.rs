@@ -1,6 +1,7 @@
 //! The shuffles of 120 KiB, kernel by kernel, for elements of `T` bytes: `cargo bench -p tessarray-codec --bench shuffle`.
 //!
 //! The kernels are private; they are compiled into this bench from their sources.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 #[cfg(target_arch = "x86_64")]
 #[path = "../src/shuffle/avx2.rs"]

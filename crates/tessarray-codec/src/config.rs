@@ -17,6 +17,12 @@ pub(crate) struct Settings<'a> {
     pub strict: bool,
 }
 
+/// The whole number nearest to zero; the least or the greatest for those beyond.
+#[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates")]
+fn saturated(n: f64) -> i64 {
+    n as i64
+}
+
 impl<'a> Settings<'a> {
     /// Refuses settings that are not among `known`. An `id` that repeats the codec's name is let through.
     pub fn new(config: &'a NamedConfig, known: &[&str]) -> Result<Self> {
@@ -53,7 +59,7 @@ impl<'a> Settings<'a> {
     pub fn encoder_int(&self, key: &str, range: RangeInclusive<i64>) -> Result<Option<i64>> {
         let Some(value) = self.value(key).filter(|_| !self.strict) else { return self.int(key, range) };
         let number = match value {
-            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|n| n as i64)),
+            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(saturated)),
             Value::String(digits) => digits.parse().ok(),
             _ => None,
         };

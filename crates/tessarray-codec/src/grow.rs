@@ -47,9 +47,37 @@ pub(crate) fn decode_growing(
     }
 }
 
+/// Appends `size` bytes that `decode` puts into exactly their room; nothing where it fails.
+pub(crate) fn decode_declared(
+    size: usize,
+    out: &mut Vec<u8>,
+    decode: impl FnOnce(&mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let start = out.len();
+    crate::room::grow(out, size)?;
+    let result = out.get_mut(start..).map_or(Ok(()), decode);
+    if result.is_err() {
+        out.truncate(start);
+    }
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_appended_if_the_declared_bytes_do_not_decode() {
+        let mut out = vec![7];
+        decode_declared(2, &mut out, |room| {
+            room.fill(1);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(out, [7, 1, 1]);
+        assert!(decode_declared(9, &mut out, |_| Err(crate::fail::corrupt("x", "y"))).is_err());
+        assert_eq!(out, [7, 1, 1]);
+    }
 
     #[test]
     fn the_buffer_never_exceeds_the_limit_by_more_than_one_byte() {

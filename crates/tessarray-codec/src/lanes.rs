@@ -39,6 +39,7 @@ pub(crate) enum Precision {
 
 impl Precision {
     /// The nearest value of this type.
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest number is what is wanted")]
     pub fn round(self, x: f64) -> f64 {
         match self {
             Self::Half => f16::from_f64(x).to_f64(),
@@ -126,6 +127,10 @@ fn load_floats(from: Number, bytes: &[u8], lanes: &mut [f64]) {
     }
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "NumPy's casts: truncated by way of 64 bits, which then wrap"
+)]
 fn store_floats(to: Number, lanes: &[f64], bytes: &mut [u8]) {
     match to {
         Number::Bool => store!(u8, bytes, lanes, |x| u8::from(x != 0.0)),
@@ -157,6 +162,7 @@ fn load_ints(from: Number, bytes: &[u8], lanes: &mut [i64]) {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "NumPy's casts wrap")]
 fn store_ints(to: Number, lanes: &[i64], bytes: &mut [u8]) {
     match to {
         Number::Bool => store!(u8, bytes, lanes, |x| u8::from(x != 0)),

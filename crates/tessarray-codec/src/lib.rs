@@ -2,6 +2,9 @@
 //!
 //! Every codec declares its exact or maximum sizes, decodes into a buffer it is given, never grows it, and can say
 //! which blocks a part of a chunk needs.
+#![deny(unsafe_code)] // kernels and foreign calls allow it, each with its reason
+#![deny(missing_docs, clippy::missing_errors_doc)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod astype;
 mod bitround;
@@ -12,8 +15,8 @@ mod cast_value;
 mod chain;
 mod checksum;
 mod config;
-#[cfg(test)]
-mod conformance;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod deflate;
 mod delta;
 mod error;
@@ -24,6 +27,7 @@ mod lanes;
 mod list;
 mod lz4;
 mod lzma;
+mod number_filter;
 mod numerals;
 mod numpy;
 mod packbits;
@@ -46,7 +50,7 @@ mod window;
 mod zstd;
 
 pub use blosc::{BloscCodec, BloscConfig, Compressor, Filter};
-pub use chain::{Blocks, Chain, Known};
+pub use chain::{BlockTable, Blocks, Chain};
 pub use checksum::crc32c;
 pub use error::{CodecError, Result};
 pub use pieces::Pieces;
@@ -54,5 +58,8 @@ pub use registry::{AnyCodec, BuildFn, Registry};
 pub use scratch::Scratch;
 pub use shuffle::ShuffleCodec;
 pub use spec::{ChunkSpec, NamedConfig};
-pub use traits::{ArrayCodec, BytesCodec, EncodedSize, Serializer};
+pub use traits::{
+    ArrayCodec, BlockCodec, BytesCodec, ChecksumCodec, EncodedSize, InnerChecksum, PieceEncoder, Serializer,
+    Trailer,
+};
 pub use window::Window;

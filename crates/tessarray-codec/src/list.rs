@@ -1,6 +1,6 @@
-//! The list of all codecs.
+//! The codecs that there are: one line for each.
 
-use crate::{AnyCodec, ChunkSpec, NamedConfig, Registry, Result};
+use crate::Registry;
 
 impl Registry {
     /// All codecs of this crate.
@@ -31,28 +31,18 @@ impl Registry {
     }
 }
 
-/// Adds one codec under all of its names.
-pub(crate) fn register_all(
-    registry: &mut Registry,
-    names: &[&str],
-    build: fn(&NamedConfig, &ChunkSpec) -> Result<AnyCodec>,
-) {
-    for &name in names {
-        registry.register(name, build);
+impl Default for Registry {
+    /// All codecs of this crate.
+    fn default() -> Self {
+        Self::new()
     }
-}
-
-/// The numcodecs form of a configuration, where its name differs.
-pub(crate) fn v2_of(config: NamedConfig) -> Option<NamedConfig> {
-    let name = config.name.strip_prefix("numcodecs.")?.to_owned();
-    Some(NamedConfig { name, ..config })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CodecError;
     use crate::conformance::spec;
+    use crate::{CodecError, NamedConfig};
 
     #[test]
     fn codecs_that_hold_code_or_objects_are_refused_by_name() {

@@ -27,6 +27,7 @@ pub(crate) fn range(number: Number) -> (i128, i128) {
 }
 
 /// The nearest value of a float type.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest number is what is wanted")]
 pub(crate) fn nearest(number: Number, x: f64) -> f64 {
     match number {
         Number::F16 => f16::from_f64(x).to_f64(),
@@ -37,6 +38,7 @@ pub(crate) fn nearest(number: Number, x: f64) -> f64 {
 }
 
 /// The numeral that `value` is for this type; `None` where it is none of its values.
+#[expect(clippy::cast_possible_truncation, reason = "whole numbers of at most 53 bits")]
 pub(crate) fn read(number: Number, value: &Value) -> Option<Numeral> {
     if number.is_float() {
         let float = match value {
@@ -94,6 +96,10 @@ pub(crate) fn load(number: Number, bytes: &[u8]) -> Numeral {
 }
 
 /// Puts a value that this type has into the bytes of one element.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a value that the type has; a cast from a float saturates"
+)]
 pub(crate) fn store(number: Number, value: Numeral, out: &mut [u8]) {
     let (integer, float) = match value {
         Numeral::Int(integer) => (integer, integer as f64),

@@ -1,4 +1,4 @@
-//! The one list of codecs: names in metadata to the code behind them.
+//! From names in metadata to the code behind them.
 
 use crate::{ArrayCodec, BytesCodec, ChunkSpec, CodecError, NamedConfig, Result, Serializer};
 use std::collections::BTreeMap;
@@ -8,8 +8,11 @@ use std::sync::Arc;
 /// A built codec of any kind.
 #[derive(Debug, Clone)]
 pub enum AnyCodec {
+    /// Array to array.
     Array(Arc<dyn ArrayCodec>),
+    /// Array to bytes.
     Serializer(Arc<dyn Serializer>),
+    /// Bytes to bytes.
     Bytes(Arc<dyn BytesCodec>),
 }
 
@@ -40,7 +43,21 @@ impl Registry {
         self.builders.insert(name.into(), Arc::new(build));
     }
 
-    /// Builds the codec that `config` names.
+    /// Builds the codec that `config` names, for chunks of `spec`.
+    ///
+    /// # Errors
+    /// [`CodecError::Unknown`] with the nearest names, [`CodecError::Forbidden`] for codecs that run code of the data, and
+    /// the codec's own refusal of its settings or of the data type.
+    ///
+    /// # Examples
+    /// ```
+    /// use tessarray_codec::{AnyCodec, ChunkSpec, NamedConfig, Registry};
+    ///
+    /// let zstd = NamedConfig::new("zstd").with("level", 3);
+    /// let codec = Registry::new().build(&zstd, &ChunkSpec::default())?;
+    /// assert!(matches!(codec, AnyCodec::Bytes(_)));
+    /// # Ok::<(), tessarray_codec::CodecError>(())
+    /// ```
     pub fn build(&self, config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
         let plain = config.name.strip_prefix("numcodecs.").unwrap_or(&config.name);
         if FORBIDDEN.contains(&plain) {
@@ -76,15 +93,19 @@ impl Registry {
     }
 }
 
-impl Default for Registry {
-    /// All codecs of this crate.
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// Adds one codec under all of its names.
+pub(crate) fn register_all(
+    registry: &mut Registry,
+    names: &[&str],
+    build: fn(&NamedConfig, &ChunkSpec) -> Result<AnyCodec>,
+) {
+    for &name in names {
+        registry.register(name, build);
     }
 }

@@ -15,6 +15,7 @@ const KEEP: usize = 64 << 20;
 const MOST_ROOM: usize = 256 << 20;
 
 impl Scratch {
+    /// No buffers yet.
     pub fn new() -> Self {
         Self::default()
     }

@@ -6,7 +6,9 @@ use tessarray_buffer::{DataType, Dims};
 /// The shape, type and fill value of the (decoded) chunks at one stage of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkSpec {
+    /// Elements along each axis.
     pub shape: Dims,
+    /// The type of an element.
     pub data_type: DataType,
     /// One element's bytes in memory order; for variable-length types the element's own bytes, of any length.
     pub fill: Box<[u8]>,
@@ -34,9 +36,11 @@ impl ChunkSpec {
 /// A codec as metadata names it: `{"name": ..., "configuration": {...}}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedConfig {
+    /// The name in the registry.
     pub name: String,
+    /// The settings by their names.
     pub configuration: Map<String, Value>,
-    /// `false` only where the metadata says so: the extension may then be ignored.
+    /// `false` only if the metadata says so: the extension may then be ignored.
     pub must_understand: bool,
     /// Whether settings that only the encoder needs are refused where they are wrong, as for a new array. Data that are
     /// there are read with the nearest value that the codec has, as its library does.

@@ -1,6 +1,6 @@
 //! Settings that decoding does not need: of data that are there none refuses a read, of a new array each is checked.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation)]
 
 use serde_json::{Value, json};
 use tessarray_buffer::{Arena, DataType};

@@ -39,6 +39,7 @@ pub struct NewVariable<'a> {
 ///
 /// # Errors
 /// There is a dataset of this name; the name is none.
+#[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
 pub fn add(
     session: &Session,
     store: &Arc<dyn Store>,

@@ -48,6 +48,7 @@ impl Collection {
     ///
     /// # Errors
     /// The catalogue cannot be read.
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     pub fn index(&self) -> Result<&Index> {
         match self.index.get() {
             Some(index) => Ok(index),

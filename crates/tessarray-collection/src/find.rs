@@ -7,7 +7,7 @@ use crate::kinds::{Kind, V2_ARRAY, V3};
 use crate::statistics::Statistics;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tessarray_array::{Array, ArrayError};
 use tessarray_buffer::{Arena, OutputView};
 use tessarray_grid::Selection;
@@ -218,41 +218,73 @@ impl Collection {
         known.collect()
     }
 
-    /// Reads `count` arrays on the session's threads: `part` says of each place which member, which selection of it, and
-    /// where its elements go.
+    /// Reads `count` arrays on the session's threads, one after the other into `out`, an array of one axis whose elements lie
+    /// one after the other: `part` says of each place which member, which selection of it, and how its elements lie.
     ///
     /// # Errors
-    /// A selection that its array does not have, or an array that cannot be read: that of the first place that failed.
-    /// What the views hold is then undefined.
+    /// [`ArrayError`] if a member cannot be read, or the parts are not all of `out`.
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     pub fn read_each<'a>(
         &self,
         found: &VariableArrays,
         count: usize,
-        part: &(dyn Fn(usize) -> (usize, &'a Selection, OutputView<'a>) + Sync),
+        part: &(dyn Fn(usize) -> ReadPart<'a> + Sync),
+        out: OutputView<'_>,
         arena: &Arena,
     ) -> Result<()> {
         // A thread's share in several batches, so that all end at about one time.
         let batch = (count / (self.session.threads() * 4)).clamp(1, BATCH);
-        Ok(self.session.share(count.div_ceil(batch) as u64, |number| {
-            let begin = number as usize * batch;
-            let (mut paths, mut wanted) = (Vec::with_capacity(batch), Vec::with_capacity(batch));
+        // Each batch has its part of the output, and is taken once, by who reads it.
+        let mut batches = Vec::with_capacity(count.div_ceil(batch));
+        let mut rest = out;
+        for begin in (0..count).step_by(batch) {
+            let places = begin..(begin + batch).min(count);
+            let elements = places.clone().map(|place| part(place).elements).sum();
+            let (own, others) = rest.split_at(0, elements);
+            batches.push(Mutex::new(Some((places, own))));
+            rest = others;
+        }
+        Ok(self.session.share(batches.len() as u64, |number| {
+            let taken = batches[number as usize].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some((places, mut rest)) = taken else { return Ok(()) };
+            let (mut paths, mut wanted) =
+                (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
             let mut arrays = HashMap::new();
-            for place in begin..(begin + batch).min(count) {
-                let (member, selection, out) = part(place);
+            for place in places {
+                let ReadPart { member, selection, strides, elements } = part(place);
                 let member = &found.members[member];
                 let like = (member.kind, member.shape);
                 if let Vacant(slot) = arrays.entry(like) {
                     slot.insert(self.like(found, member)?);
                 }
                 paths.push(found.path(member));
-                wanted.push((like, selection, out));
+                let (own, others) = rest.split_at(0, elements);
+                wanted.push((
+                    like,
+                    selection,
+                    own.rearranged(&selection.shape(), strides).map_err(ArrayError::from)?,
+                ));
+                rest = others;
             }
             let parts = wanted.into_iter().zip(&paths);
             let parts =
                 parts.map(|((like, selection, out), path)| (&arrays[&like], path.as_str(), selection, out));
-            Array::read_each(&self.store, &parts.collect::<Vec<_>>(), arena)
+            Array::read_each(&self.store, parts.collect(), arena)
         })?)
     }
+}
+
+/// What is read of one array, and how its elements lie among those of the others.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadPart<'a> {
+    /// Its number in [`VariableArrays::members`].
+    pub member: usize,
+    /// What of it.
+    pub selection: &'a Selection,
+    /// Byte strides of the selection's axes in its part of the output.
+    pub strides: &'a [isize],
+    /// How many elements are selected.
+    pub elements: u64,
 }
 
 /// Arrays that are read together, at most.

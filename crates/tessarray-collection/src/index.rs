@@ -116,6 +116,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
+    #[expect(clippy::cast_possible_truncation, reason = "an index has fewer than 2^32 names of each kind")]
     fn number(&mut self, text: &str) -> u32 {
         if let Some(&number) = self.numbers.get(text) {
             return number;
@@ -144,6 +145,7 @@ impl Index {
         Ok(index)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "an index has fewer than 2^32 names of each kind")]
     fn add(&mut self, document: &Document, seen: &mut Seen<'_>) -> tessarray_pack::Result<()> {
         let (node, numbers, kinds) = (document.node_bytes(), document.numbers(), seen.kinds);
         let piece = seen.piece(document.row_group());
@@ -243,6 +245,7 @@ impl Variable {
         self.entries.is_empty()
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "an index has fewer than 2^32 names of each kind")]
     pub(crate) fn in_dataset(&self, place: usize) -> Option<Entry> {
         let at = self.entries.binary_search_by_key(&(place as u32), |entry| entry.dataset).ok()?;
         Some(self.entries[at])

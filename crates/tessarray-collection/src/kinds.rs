@@ -54,6 +54,10 @@ impl Kinds {
     }
 
     /// The number of a document's kind.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a collection has fewer than 2^32 kinds of documents"
+    )]
     pub(crate) fn number(&self, document: &Document) -> tessarray_pack::Result<u32> {
         let own;
         let text = match document.template() {
@@ -102,6 +106,10 @@ impl Kinds {
     }
 
     /// All that were met, in the order of their numbers.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a collection has fewer than 2^32 kinds of documents"
+    )]
     pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
         let count = self.known.read().unwrap_or_else(PoisonError::into_inner).all.len();
         (0..count as u32).map(|number| self.get(number)).collect()

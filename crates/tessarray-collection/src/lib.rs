@@ -49,6 +49,8 @@
 //! ```
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod add;
 mod collection;
@@ -57,12 +59,14 @@ mod find;
 mod index;
 mod kinds;
 mod letters;
+mod plan;
 mod statistics;
 
 pub use add::{NewVariable, add, describe};
 pub use collection::Collection;
 pub use error::{CollectionError, Result};
-pub use find::{Member, VariableArrays};
+pub use find::{Member, ReadPart, VariableArrays};
 pub use index::{Index, Variable};
 pub use kinds::Kind;
+pub use plan::{ReadPlan, Selected};
 pub use statistics::{Number, Statistics};

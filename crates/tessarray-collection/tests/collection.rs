@@ -1,12 +1,20 @@
 //! Datasets that are added, changed and removed in several versions, as a collection sees them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 use serde_json::Map;
 use std::sync::Arc;
 use tessarray_array::{Array, ArraySpec, Session};
 use tessarray_buffer::{Arena, DataType, InputView, OutputView};
-use tessarray_collection::{Collection, CollectionError, NewVariable, Number, Statistics, add, describe};
-use tessarray_grid::Selection;
+use tessarray_collection::{
+    Collection, CollectionError, NewVariable, Number, ReadPart, ReadPlan, Statistics, add, describe,
+};
+use tessarray_grid::{AxisSlice, Selection};
 use tessarray_pack::{Pack, PackError, PackOptions, STATISTICS, Transaction};
 use tessarray_store::{MemoryStore, Prefix, Store};
 
@@ -71,14 +79,18 @@ fn read(collection: &Collection, variable: &str, names: Option<&[String]>) -> Ve
     let found = collection.find(variable, names).unwrap();
     let lengths: Vec<u64> = found.members.iter().map(|member| found.shapes[member.shape][0]).collect();
     let selections: Vec<Selection> = lengths.iter().map(|n| Selection::all(&[*n])).collect();
-    let mut held: Vec<Vec<u8>> = lengths.iter().map(|n| vec![0xff; *n as usize * 4]).collect();
-    let views: Vec<OutputView<'_>> =
-        held.iter_mut().zip(&lengths).map(|(bytes, n)| OutputView::new(bytes, &[*n], 4).unwrap()).collect();
-    let part = |place: usize| (place, &selections[place], views[place].clone());
-    collection.read_each(&found, lengths.len(), &part, &Arena::new()).unwrap();
-    let values =
-        |bytes: &Vec<u8>| bytes.as_chunks::<4>().0.iter().map(|one| f32::from_ne_bytes(*one)).collect();
-    held.iter().map(values).collect()
+    let total = lengths.iter().sum::<u64>();
+    let mut held = vec![0xff; total as usize * 4];
+    let view = OutputView::new(&mut held, &[total], 4).unwrap();
+    let part = |place: usize| ReadPart {
+        member: place,
+        selection: &selections[place],
+        strides: &[4],
+        elements: lengths[place],
+    };
+    collection.read_each(&found, lengths.len(), &part, view, &Arena::new()).unwrap();
+    let mut values = held.as_chunks::<4>().0.iter().map(|one| f32::from_ne_bytes(*one));
+    lengths.iter().map(|&n| values.by_ref().take(n as usize).collect()).collect()
 }
 
 fn known(pack: &Pack, path: &str) -> Option<Statistics> {
@@ -273,4 +285,38 @@ fn dimensions_of_letters_are_those_that_only_letters_have_and_have_last() {
     let collection = Collection::new(&session, pack.latest().unwrap());
     let found: Vec<&str> = collection.letter_dimensions().unwrap().iter().map(String::as_str).collect();
     assert_eq!(found, ["string2", "string8"]);
+}
+
+#[test]
+fn a_strict_read_gives_the_same_slices_of_every_array_or_names_the_one_that_is_too_short() {
+    let session = Session::builder().threads(2).build();
+    let pack = pack();
+    commit(&pack, |t| {
+        put(&session, t, "a", &[("v", vec![1.0, 2.0, 3.0])]);
+        put(&session, t, "b", &[("v", vec![4.0, 5.0, 6.0])]);
+        put(&session, t, "short", &[("v", vec![7.0])]);
+    });
+    let collection = Collection::new(&session, pack.latest().unwrap());
+    let found = collection.find("v", None).unwrap();
+    let read = |members: &[usize], slices: &[AxisSlice]| {
+        let plan = ReadPlan::strict(&found, members, slices).map_err(|error| error.to_string())?;
+        let mut held = vec![0xff; plan.total() as usize * 4];
+        let view = OutputView::new(&mut held, &[plan.total()], 4).unwrap();
+        collection.read(&found, &plan, view, &Arena::new()).unwrap();
+        let values = held.as_chunks::<4>().0.iter().map(|one| f32::from_ne_bytes(*one));
+        Ok::<_, String>((plan.selected().len(), values.collect::<Vec<f32>>()))
+    };
+    // One selection for the arrays of one shape; the output is in the order that was asked for.
+    let backwards = AxisSlice { start: None, stop: Some(-3), step: -1 };
+    assert_eq!(read(&[1, 0], &[AxisSlice::run(-2, 3)]), Ok((1, vec![5.0, 6.0, 2.0, 3.0])));
+    assert_eq!(read(&[0, 1], &[backwards]), Ok((1, vec![3.0, 2.0, 6.0, 5.0])));
+    assert_eq!(read(&[2, 0, 2], &[]), Ok((2, vec![7.0, 1.0, 2.0, 3.0, 7.0])));
+    assert_eq!(read(&[], &[AxisSlice::run(0, 9)]), Ok((0, vec![])));
+    let error = read(&[0, 1, 2], &[AxisSlice::run(0, 2)]).unwrap_err();
+    assert!(
+        error.contains("short/v, of shape [1]") && error.contains("stop 2 reaches beyond axis 0"),
+        "{error}"
+    );
+    let error = read(&[0], &[AxisSlice::ALL, AxisSlice::ALL]).unwrap_err();
+    assert!(error.contains("a/v") && error.contains("2 axes"), "{error}");
 }

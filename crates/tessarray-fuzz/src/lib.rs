@@ -3,7 +3,8 @@
 //! A target takes any bytes and gives an [`Outcome`]; it panics where a promise is broken. Two drivers run it:
 //! cargo-fuzz (the folder `fuzz/`, guided by coverage, as long as one likes) and `tests/replay.rs` (stable Rust, a
 //! seeded [`Mutator`], some seconds for each target on every change). docs/fuzzing.md lists what must hold.
-
+#![forbid(unsafe_code)]
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 #![allow(clippy::panic, clippy::unwrap_used)] // a fuzz target says so by panicking
 
 mod arrays;

@@ -29,6 +29,17 @@ pub struct AxisPart {
     pub run: Run,
 }
 
+/// How the *output* of an axis is cut: which of its indices each part has. No two parts share one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputCut<'a> {
+    /// `count` parts; number `i` begins at `(i * size - offset) / step`, rounded up, and the first at 0.
+    Even { size: u64, offset: u64, step: u64, count: u64 },
+    /// Parts that follow on one another, each where [`AxisPlan::part`] says.
+    Runs,
+    /// For each part a range of pairs (index in chunk, index in output).
+    Listed { parts: &'a [(u64, Range<usize>)], pairs: &'a [(u64, u64)] },
+}
+
 /// One axis of a selection, cut into parts, one a touched chunk, in the order of the chunks (descending for negative
 /// steps).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +76,7 @@ impl AxisPlan {
     }
 
     /// How many parts there are.
+    #[expect(clippy::cast_possible_truncation, reason = "pieces that a plan lists")]
     pub fn len(&self) -> usize {
         match &self.cut {
             Cut::Strided { range, chunk } => range.pieces(*chunk) as usize,
@@ -93,6 +105,24 @@ impl AxisPlan {
                 AxisPart { chunk: piece.index, run }
             }
             Cut::Listed { parts, .. } => AxisPart { chunk: parts[i].0, run: Run::Listed(parts[i].1.clone()) },
+        }
+    }
+
+    /// Which indices of the output each part has.
+    pub fn output_cut(&self) -> OutputCut<'_> {
+        match &self.cut {
+            // Every element is a part of its own.
+            Cut::Strided { range, chunk } if range.step.unsigned_abs() > *chunk => {
+                OutputCut::Even { size: 1, offset: 0, step: 1, count: self.len() as u64 }
+            }
+            Cut::Strided { range, chunk } => {
+                let inside = range.start % chunk;
+                let offset = if range.step < 0 { chunk - 1 - inside } else { inside };
+                let step = range.step.unsigned_abs().max(1);
+                OutputCut::Even { size: *chunk, offset, step, count: self.len() as u64 }
+            }
+            Cut::Runs { .. } => OutputCut::Runs,
+            Cut::Listed { parts, pairs, .. } => OutputCut::Listed { parts, pairs },
         }
     }
 

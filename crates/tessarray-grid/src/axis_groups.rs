@@ -49,6 +49,7 @@ impl AxisGroups {
     }
 
     /// Group number `i`: the coarse chunk's index, and its parts.
+    #[expect(clippy::cast_possible_truncation, reason = "numbers of pieces that a plan lists")]
     pub fn get(&self, i: u64) -> (u64, Range<usize>) {
         let (group, elements, base, chunk) = match &self.0 {
             Groups::Strided { elements, base, chunk, size } => {
@@ -67,6 +68,7 @@ impl AxisGroups {
     }
 
     /// The number of the group of a coarse chunk, where the selection touches it.
+    #[expect(clippy::cast_possible_truncation, reason = "numbers of pieces that a plan lists")]
     pub fn find(&self, coarse: u64) -> Option<u64> {
         match &self.0 {
             Groups::Strided { elements, size, .. } => elements.find(coarse, *size),

@@ -11,6 +11,18 @@ pub enum GridError {
     /// An index is outside the array.
     #[error("index {index} is out of bounds for axis {axis} with size {extent}")]
     OutOfBounds { axis: usize, index: u64, extent: u64 },
+    /// An end of a slice lies beyond its axis.
+    #[error("{end} {bound} reaches beyond axis {axis} with size {extent}")]
+    Beyond {
+        /// The axis.
+        axis: usize,
+        /// `start` or `stop`.
+        end: &'static str,
+        /// What was asked for.
+        bound: i64,
+        /// Elements of the axis.
+        extent: u64,
+    },
     /// A range of step zero, or one that runs off either end.
     #[error("range from {start} by {step} of {len} elements does not fit axis {axis} with size {extent}")]
     Range { axis: usize, start: u64, step: i64, len: u64, extent: u64 },

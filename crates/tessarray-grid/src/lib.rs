@@ -15,6 +15,8 @@
 //! ```
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod axis;
 mod axis_groups;
@@ -25,9 +27,10 @@ mod odometer;
 mod points;
 mod segments;
 mod selection;
+mod slice;
 mod strided;
 
-pub use axis::{AxisPart, AxisPlan, Run};
+pub use axis::{AxisPart, AxisPlan, OutputCut, Run};
 pub use axis_groups::AxisGroups;
 pub use dims::{Dims, chunk_count};
 pub use edges::{EdgeRun, EdgeRuns, Edges};
@@ -35,3 +38,4 @@ pub use error::GridError;
 pub use odometer::{Odometer, ravel, unravel};
 pub use points::{PointGroup, PointPlan};
 pub use selection::{AxisSelection, Selection};
+pub use slice::AxisSlice;

@@ -32,6 +32,7 @@ impl PointPlan {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists of points")]
     fn equal(lists: &[Vec<u64>], chunk: &[u64]) -> Self {
         let n = lists.first().map_or(1, Vec::len);
         let axes = || lists.iter().zip(chunk).map(|(list, &c)| (list, c.max(1)));
@@ -49,6 +50,7 @@ impl PointPlan {
     }
 
     /// The same for listed lengths: every coordinate is looked up once.
+    #[expect(clippy::cast_possible_truncation, reason = "places in lists of points")]
     fn listed(lists: &[Vec<u64>], edges: &[Edges]) -> Self {
         let n = lists.first().map_or(1, Vec::len);
         let chunks: Vec<Vec<u64>> = lists

@@ -79,6 +79,17 @@ impl Selection {
         Self::Axes(start.iter().zip(shape).map(|(&s, &n)| AxisSelection::run(s, n)).collect())
     }
 
+    /// First element and shape of a selection that is a box: ranges of step 1, or of one element at most. `None` for any
+    /// other.
+    pub fn as_region(&self) -> Option<(Dims, Dims)> {
+        let Self::Axes(axes) = self else { return None };
+        let corner = |axis: &AxisSelection| match *axis {
+            AxisSelection::Range { start, step, len } if step == 1 || len <= 1 => Some((start, len)),
+            _ => None,
+        };
+        axes.iter().map(corner).collect::<Option<Vec<_>>>().map(|corners| corners.into_iter().unzip())
+    }
+
     /// The shape of the selected elements: one length an axis, or the number of points.
     pub fn shape(&self) -> Dims {
         match self {

@@ -30,6 +30,8 @@
 //! ```
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod array;
 mod base64;

@@ -43,6 +43,8 @@
 //! ```
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 mod care;
 mod catalogue;

@@ -1,5 +1,11 @@
 //! Flipped bits, truncations and swapped files: an error, or the right values; never others.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

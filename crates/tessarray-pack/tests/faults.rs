@@ -1,5 +1,11 @@
 //! Any call of the store may fail, or its answer get lost: the pack is at a version, with all that was acknowledged.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -1,7 +1,13 @@
 //! Packs of each release are read by all later ones. `tests/fixtures/v1` is a pack of ten steps, compacted after the
 //! sixth and with a tag; `v1-durable` is the same with commits that say that they are durable. Both were made by
 //! `TESSARRAY_MAKE_FIXTURE=folder cargo test -p tessarray-pack --test fixtures`, and are never made anew.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -1,7 +1,13 @@
 //! Any sequence of what a pack can do equals a plain store, version by version: objects that are put and removed, arrays
 //! that are cut and grown along any axis, made over and deleted, in transactions and by path, with merges of every level,
 //! compactions, rollbacks, expiries, tags and reopenings in between.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -4,7 +4,13 @@
 //! The store keeps what a disk would: a file that is put durably is on it, whole, before the call returns. A put that was
 //! under way when the power went leaves, under its final name or a temporary one, any mixture of pages of 4 KiB: the new
 //! bytes, nothing, or garbage; a rename that was not synced may or may not have taken place.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

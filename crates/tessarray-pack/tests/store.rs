@@ -1,5 +1,11 @@
 //! A transaction is a store like any other, and what it commits is what a version shows.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;

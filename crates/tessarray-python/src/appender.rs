@@ -30,7 +30,7 @@ impl PyArrayAppender {
         let values: Bound<'_, PyUntypedArray> = memory::as_array(&array.unmasked(values)?, array.descr(py)?)?;
         let rank = array.inner.shape().len();
         let view = memory::whole_view(&values);
-        let view = if values.ndim() + 1 == rank { memory::with_axis(view, self.axis) } else { view };
+        let view = if values.ndim() + 1 == rank { view.with_axis(self.axis) } else { view };
         py.detach(|| self.inner.append(&view)).or_raise(py)
     }
 

@@ -20,34 +20,21 @@ pub fn finding<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-/// Checks every node below a path; `deep` decodes every chunk.
+/// Checks every node below a path; `deep` decodes every chunk. With `repair`, removes what is harmless: objects outside an
+/// array's grid.
 #[pyfunction]
-#[pyo3(signature = (store, path, deep, session = None))]
+#[pyo3(signature = (store, path, deep, repair, session = None))]
 pub fn check_store<'py>(
     py: Python<'py>,
     store: &Bound<'py, PyStore>,
     path: &str,
     deep: bool,
+    repair: bool,
     session: Option<&Bound<'py, PySession>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let session = pick(py, session)?;
     let store = Arc::clone(&store.get().inner);
-    let findings = py.detach(|| tessarray::check_store(&session, &store, path, deep)).or_raise(py)?;
-    findings.iter().map(|found| finding(py, found)).collect()
-}
-
-/// The same, and removes what is harmless: objects outside an array's grid.
-#[pyfunction]
-#[pyo3(signature = (store, path, deep, session = None))]
-pub fn repair_store<'py>(
-    py: Python<'py>,
-    store: &Bound<'py, PyStore>,
-    path: &str,
-    deep: bool,
-    session: Option<&Bound<'py, PySession>>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let session = pick(py, session)?;
-    let store = Arc::clone(&store.get().inner);
-    let findings = py.detach(|| tessarray::repair_store(&session, &store, path, deep)).or_raise(py)?;
+    let search = if repair { tessarray::repair_store } else { tessarray::check_store };
+    let findings = py.detach(|| search(&session, &store, path, deep)).or_raise(py)?;
     findings.iter().map(|found| finding(py, found)).collect()
 }

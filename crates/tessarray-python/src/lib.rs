@@ -1,5 +1,7 @@
 //! `tessarray._native`: what the Python package calls. One file per noun, no logic; the GIL is released around every
 //! call of the engine.
+#![deny(unsafe_code)]
+#![deny(missing_docs)]
 
 mod appender;
 mod array;
@@ -23,6 +25,7 @@ mod session;
 mod spec;
 mod store;
 mod stream;
+mod transfer;
 mod variable;
 
 use pyo3::prelude::*;
@@ -34,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use crate::array::PyArrayCore;
     #[pymodule_export]
-    use crate::check::{check_store, repair_store};
+    use crate::check::check_store;
     #[pymodule_export]
     use crate::codec::codecs_from_text;
     #[pymodule_export]

@@ -1,6 +1,13 @@
 //! NumPy arrays as the engine's views: new ones allocated without zeroing, and the caller's own, without copies.
 //!
-//! The one place of this crate with `unsafe` code.
+//! The `unsafe` code of this crate is here, but for the two calls of [`Output::of`], each of which says why it may. What cannot be
+//! ruled out is that Python code of another thread writes to an array while the engine reads from it or writes to it: that
+//! races as it does with NumPy itself.
+
+#![expect(
+    unsafe_code,
+    reason = "NumPy's arrays are reached through its C interface, and their memory by its address"
+)]
 
 use crate::errors::invalid;
 use crate::selection::Request;
@@ -8,16 +15,16 @@ use numpy::npyffi::{self, PY_ARRAY_API};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::ptr;
-use tessarray::{ArrayError, Dims, InputView, OutputView, Strides};
+use tessarray::{Block, Dims, InputView, OutputView, Strides, is_distinct};
 
 /// Results of as many bytes begin with a cache line.
 const ALIGNED: u64 = 1 << 20;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// A new C-ordered array of this dtype. Its memory is not set to anything. A large one begins with a cache line, so that
+/// A new C-ordered array of this dtype, whose memory is not set to anything. A large one begins with a cache line, so that
 /// rows of chunks are whole lines more often, and is a view of one that NumPy has allocated, which begins anywhere.
-pub fn empty<'py>(
+fn empty<'py>(
     py: Python<'py>,
     descr: &Bound<'py, PyArrayDescr>,
     shape: &[u64],
@@ -32,6 +39,7 @@ pub fn empty<'py>(
     unsafe { adopt(descr, shape, start.add(start.align_offset(LINE)), room.into_any()) }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "NumPy's arrays have 64 dimensions at most")]
 fn allocate<'py>(
     py: Python<'py>,
     descr: &Bound<'py, PyArrayDescr>,
@@ -68,7 +76,8 @@ fn allocate<'py>(
 /// # Safety
 /// `data` has room for a C-ordered array of this shape and dtype, stays where it is while `owner` lives, and is
 /// aligned for the dtype. The dtype holds no references to objects.
-pub unsafe fn adopt<'py>(
+#[expect(clippy::cast_possible_truncation, reason = "NumPy's arrays have 64 dimensions at most")]
+unsafe fn adopt<'py>(
     descr: &Bound<'py, PyArrayDescr>,
     shape: &[u64],
     data: *mut u8,
@@ -119,18 +128,60 @@ pub fn shape(array: &Bound<'_, PyUntypedArray>) -> Dims {
     array.shape().iter().map(|&n| n as u64).collect()
 }
 
-/// Where a read of `request` puts its elements. `array` has the request's shape (checked by [`check_out`] where it
-/// is the caller's own).
-pub fn output_view<'a>(request: &Request, array: &'a Bound<'_, PyUntypedArray>) -> PyResult<OutputView<'a>> {
-    let Some(strides) = request.engine_strides(array.strides()) else {
-        let message =
-            "out: elements selected one by one need an output whose elements lie at equal distances";
-        return Err(invalid(array.py(), message));
-    };
-    let item = array.dtype().itemsize();
-    // SAFETY: the array is alive for 'a and has the shape of the request, so its strides stay inside its memory.
-    // Another Python thread that touches the same array at the same time races as it would with NumPy itself.
-    Ok(unsafe { OutputView::from_raw(data(array), &request.selection.shape(), &strides, item) })
+/// An array that a read of this call puts its elements into, and nobody else does.
+pub struct Output<'py>(Bound<'py, PyUntypedArray>);
+
+impl<'py> Output<'py> {
+    /// A new C-ordered array, whose memory is not set to anything.
+    pub fn new(py: Python<'py>, descr: &Bound<'py, PyArrayDescr>, shape: &[u64]) -> PyResult<Self> {
+        empty(py, descr, shape).map(Self)
+    }
+
+    /// The caller's own array; refused if it is not of this dtype and shape, is read-only, or its elements overlap.
+    ///
+    /// # Safety
+    /// Until it is dropped, nobody in Rust reads the array's memory or writes to it but through this.
+    pub unsafe fn of(
+        array: &Bound<'py, PyUntypedArray>,
+        descr: &Bound<'_, PyArrayDescr>,
+        shape: &[u64],
+    ) -> PyResult<Self> {
+        check_out(array, descr, shape)?;
+        Ok(Self(array.clone()))
+    }
+
+    pub fn array(&self) -> &Bound<'py, PyUntypedArray> {
+        &self.0
+    }
+
+    pub fn into_array(self) -> Bound<'py, PyUntypedArray> {
+        self.0
+    }
+
+    /// Where a read of `request`, which has the array's shape, puts its elements.
+    pub fn view(&mut self, request: &Request) -> PyResult<OutputView<'_>> {
+        let Self(array) = self;
+        let Some(strides) = request.engine_strides(array.strides()) else {
+            let message =
+                "out: elements selected one by one need an output whose elements lie at equal distances";
+            return Err(invalid(array.py(), message));
+        };
+        let item = array.dtype().itemsize();
+        // SAFETY: the array has the shape of the request, so that its strides stay inside its memory, and its elements do not
+        // overlap; it is this output's own, which is borrowed for as long as the view lives.
+        Ok(unsafe { OutputView::from_raw(data(array), &request.selection.shape(), &strides, item) })
+    }
+
+    /// The whole array as it lies.
+    pub fn whole(&mut self) -> OutputView<'_> {
+        let Self(array) = self;
+        let (shape, item) = (shape(array), array.dtype().itemsize());
+        // NumPy's strides of an array without elements are 0, as if they all lay at one place.
+        let apart = tessarray::c_strides(&shape, item);
+        let strides = if array.is_empty() { &apart[..] } else { array.strides() };
+        // SAFETY: the array's own shape, and its strides if it has elements; for the rest as in `view`.
+        unsafe { OutputView::from_raw(data(array), &shape, strides, item) }
+    }
 }
 
 /// Where a write of `request` takes its elements from; length-one and missing dimensions of `array` are broadcast.
@@ -156,31 +207,6 @@ pub fn input_view<'a>(
 pub fn whole_view<'a>(array: &'a Bound<'_, PyUntypedArray>) -> InputView<'a> {
     // SAFETY: the array's own shape and strides, and it is alive for 'a.
     unsafe { InputView::from_raw(data(array), &shape(array), array.strides(), array.dtype().itemsize()) }
-}
-
-/// The same elements with an axis of length one more.
-pub fn with_axis(view: InputView<'_>, axis: usize) -> InputView<'_> {
-    let (mut shape, mut strides) = (Dims::from_slice(view.shape()), Strides::from_slice(view.strides()));
-    shape.insert(axis.min(view.shape().len()), 1);
-    strides.insert(axis.min(view.shape().len()), 0);
-    // SAFETY: an axis of one element reaches no others.
-    unsafe { InputView::from_raw(view.pointer(), &shape, &strides, view.item()) }
-}
-
-/// A whole array as it lies, to read into: new, or looked at by [`check_out`].
-pub fn whole_output<'a>(array: &'a Bound<'_, PyUntypedArray>) -> OutputView<'a> {
-    // SAFETY: as in `whole_view`.
-    unsafe { OutputView::from_raw(data(array), &shape(array), array.strides(), array.dtype().itemsize()) }
-}
-
-/// The elements of a flat, contiguous view from `start` on, as an array of this shape; `strides` are in bytes, and stay
-/// within the shape's number of elements. Callers give each part to one reader only.
-pub fn part<'a>(flat: &OutputView<'a>, start: u64, shape: &[u64], strides: &[isize]) -> OutputView<'a> {
-    // SAFETY: the caller has counted the elements of all parts when it made the flat array.
-    unsafe {
-        let pointer = flat.pointer().add(start as usize * flat.item());
-        OutputView::from_raw(pointer, shape, strides, flat.item())
-    }
 }
 
 /// The bytes of an array whose elements lie one after the other in C order.
@@ -246,7 +272,7 @@ fn broadcast(array: &Bound<'_, PyUntypedArray>, target: &[u64]) -> Option<Stride
 }
 
 /// Refuses an output of the wrong dtype or shape, a read-only one, and one whose elements overlap.
-pub fn check_out(
+fn check_out(
     out: &Bound<'_, PyUntypedArray>,
     descr: &Bound<'_, PyArrayDescr>,
     wanted: &[u64],
@@ -264,29 +290,10 @@ pub fn check_out(
     if !is_writeable(out) {
         return Err(invalid(py, "out: the array is read-only"));
     }
-    if out.is_empty() {
-        return Ok(());
-    }
-    let mut axes: Vec<(usize, usize)> =
-        out.strides().iter().map(|stride| stride.unsigned_abs()).zip(out.shape().iter().copied()).collect();
-    axes.retain(|&(_, n)| n > 1);
-    axes.sort_unstable();
-    let mut reach = out.dtype().itemsize();
-    for (stride, n) in axes {
-        if stride < reach {
-            return Err(invalid(py, "out: the elements of the array overlap in memory"));
-        }
-        reach = stride.saturating_mul(n - 1).saturating_add(reach);
+    if !is_distinct(wanted, out.strides(), out.dtype().itemsize()) {
+        return Err(invalid(py, "out: the elements of the array overlap in memory"));
     }
     Ok(())
-}
-
-/// Memory for one chunk, owned by nobody in Python yet; not set to anything.
-pub struct Block {
-    /// Held as 16-byte units so that it is aligned for every dtype. Only its capacity is used.
-    memory: Vec<u128>,
-    shape: Vec<u64>,
-    item: usize,
 }
 
 /// Keeps the memory of a [`Block`] alive for a NumPy array.
@@ -295,43 +302,13 @@ struct BlockOwner {
     _memory: Vec<u128>,
 }
 
-impl Block {
-    /// Room for a C-ordered array of `shape` and elements of `item` bytes.
-    ///
-    /// # Errors
-    /// [`ArrayError::Memory`] where there is none.
-    pub fn new(shape: &[u64], item: usize) -> Result<Self, ArrayError> {
-        let bytes = shape.iter().fold(item as u64, |product, &n| product.saturating_mul(n));
-        let units = usize::try_from(bytes.div_ceil(16)).unwrap_or(usize::MAX);
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(units).map_err(|_| ArrayError::Memory { what: "chunk", bytes })?;
-        Ok(Self { memory, shape: shape.to_vec(), item })
-    }
-
-    /// Where a read puts the elements.
-    pub fn view(&mut self) -> OutputView<'_> {
-        let strides = tessarray::c_strides(&self.shape, self.item);
-        // SAFETY: the capacity covers the shape, and the block is borrowed for as long as the view lives.
-        unsafe { OutputView::from_raw(self.memory.as_mut_ptr().cast(), &self.shape, &strides, self.item) }
-    }
-
-    /// The bytes, after a read has filled them.
-    pub fn bytes(&self) -> &[u8] {
-        let len = self.shape.iter().fold(self.item, |product, &n| product.saturating_mul(n as usize));
-        // SAFETY: callers have filled the whole block through `view`; the capacity covers the length.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), len) }
-    }
-
-    /// The block as a NumPy array, without a copy.
-    pub fn into_array<'py>(
-        mut self,
-        descr: &Bound<'py, PyArrayDescr>,
-        shape: &[u64],
-    ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        let data: *mut u8 = self.memory.as_mut_ptr().cast();
-        let owner = Bound::new(descr.py(), BlockOwner { _memory: self.memory })?;
-        // SAFETY: the block has room for the shape; moving the vector into its owner does not move its memory, which
-        // is aligned to 16 bytes.
-        unsafe { adopt(descr, shape, data, owner.into_any()) }
-    }
+/// A block as a NumPy array, without a copy.
+pub fn array_of<'py>(block: Block, descr: &Bound<'py, PyArrayDescr>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let shape = block.shape().to_vec();
+    let mut memory = block.into_units();
+    let data: *mut u8 = memory.as_mut_ptr().cast();
+    let owner = Bound::new(descr.py(), BlockOwner { _memory: memory })?;
+    // SAFETY: the block has room for its shape; moving the vector into its owner does not move its memory, which is aligned
+    // to 16 bytes.
+    unsafe { adopt(descr, &shape, data, owner.into_any()) }
 }

@@ -9,6 +9,7 @@
 //! `conformance` (feature `conformance`) in its tests.
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
+#![forbid(unsafe_code)]
 
 mod adapters;
 #[cfg(any(test, feature = "conformance"))]

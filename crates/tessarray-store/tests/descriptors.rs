@@ -1,6 +1,6 @@
 //! Open stores do not use up the descriptors of a process. In a process of its own, since it counts them.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use tessarray_store::{FileStore, Key, PutMode, Store};
 

@@ -2,6 +2,7 @@
 //!
 //! A camera-like u16 array of (64, 512, 512) in shards of (64, 256, 256) of inner chunks (32, 32, 32), blosc lz4 with
 //! byte shuffle and crc32c: the default chain.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -58,11 +59,11 @@ fn done<T>(result: Result<T>) -> T {
 }
 
 fn read(array: &Array, selection: &Selection, out: &mut [u8]) {
-    let view = match OutputView::new(out, &selection.shape(), 2) {
+    let mut view = match OutputView::new(out, &selection.shape(), 2) {
         Ok(view) => view,
         Err(error) => unreachable!("{error}"),
     };
-    done(array.read_into(selection, &view, &Arena::new()));
+    done(array.read_into(selection, &mut view, &Arena::new()));
 }
 
 #[divan::bench(args = THREADS)]

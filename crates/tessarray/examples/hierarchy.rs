@@ -7,10 +7,8 @@
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::{
-    ArraySpec, DataType, Format, Group, Kind, Member, MemoryStore, RecordStore, Result, Selection, Session,
-    ThrottleStore, Throttling,
-};
+use tessarray::adapters::{Kind, RecordStore, ThrottleStore, Throttling};
+use tessarray::{ArraySpec, DataType, Format, Group, Member, MemoryStore, Result, Selection, Session};
 
 fn main() -> Result<()> {
     let session = Session::new();

@@ -8,7 +8,7 @@
 //! The workloads are a camera-like uint16 array in shards of (128, 256, 256) of inner chunks (32, 32, 32), and in chunks of
 //! (128, 128, 128), blosc lz4 level 5 with byte shuffle and crc32c. Medians of interleaved repeats, in GB/s of decoded data.
 
-#![allow(clippy::expect_used)] // a program that measures: where a step fails there is nothing to print
+#![allow(clippy::expect_used, clippy::cast_possible_truncation)] // a program that measures: where a step fails there is nothing to print
 
 use std::hint::black_box;
 use std::io::Read;
@@ -125,7 +125,7 @@ fn measure(case: &Case, folder: &Path, shape: &[u64; 3], image: &[u8]) -> Result
             Ok(())
         })?;
         timed(5, &mut || array.write_from(&all, &InputView::new(image, shape, 2)?, &Arena::new()))?;
-        timed(6, &mut || array.read_into(&all, &OutputView::new(&mut output, shape, 2)?, &Arena::new()))?;
+        timed(6, &mut || array.read_into(&all, &mut OutputView::new(&mut output, shape, 2)?, &Arena::new()))?;
         assert!(output == image, "the engine read back other values than it wrote");
     }
     let rate: Vec<f64> = rows.iter_mut().map(|row| bytes / median(&mut row.seconds[1..]) / 1e9).collect();

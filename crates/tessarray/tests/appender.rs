@@ -1,11 +1,18 @@
 //! The streaming writer: rows in order, whole rows of chunks, and nothing dropped where the store fails.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 
 use std::sync::Arc;
 use support::{Layout, Place, Plane, bytes_of};
-use tessarray::{Appender, Array, Effect, Fault, FaultStore, InputView, Session, When};
+use tessarray::adapters::{Effect, Fault, FaultStore, When};
+use tessarray::{Appender, Array, InputView, Session};
 
 const COLUMNS: u64 = 70;
 

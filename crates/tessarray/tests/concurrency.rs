@@ -1,5 +1,11 @@
 //! Many threads on one array: no element is lost, no chunk is seen half written, and nothing waits for ever.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -1,15 +1,21 @@
 //! Each store call of each operation fails in turn: the error is typed, every object is old or new, an append is all
 //! or nothing, nothing is left behind, and the handle goes on working.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 
 use serde_json::{Map, json};
 use std::sync::Arc;
 use support::{Layout, Place, Plane};
+use tessarray::adapters::{Effect, Fault, FaultStore, When};
 use tessarray::{
-    Arena, Array, ArrayError, Effect, Fault, FaultStore, Format, Group, InputView, Member, Result, Selection,
-    Session, Store, StoreError, When,
+    Arena, Array, ArrayError, Format, Group, InputView, Member, Result, Selection, Session, Store, StoreError,
 };
 
 /// Larger than what the executor keeps on the caller's thread, so that the workers' path fails too.

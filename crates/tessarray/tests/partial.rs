@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use support::{Layout, Place, Plane, Random, key};
+use tessarray::adapters::{Count, Kind, RecordStore, ThrottleStore, Throttling};
 use tessarray::{
-    AnyCodec, Arena, Array, ArrayError, ArraySpec, BytesCodec, ChunkChoice, CodecChoice, CodecError, Count,
-    DataType, EncodedSize, InputView, Kind, MemoryStore, NamedConfig, PutMode, RecordStore, Selection,
-    Session, ShardChoice, Store, ThrottleStore, Throttling,
+    AnyCodec, Arena, Array, ArrayError, ArraySpec, BytesCodec, ChunkChoice, CodecChoice, CodecError,
+    DataType, EncodedSize, InputView, MemoryStore, NamedConfig, PutMode, Selection, Session, ShardChoice,
+    Store,
 };
 
 /// Inner chunks of 32 x 32 elements of two bytes, unencoded; shards of 4 x 4 of them.

@@ -1,6 +1,12 @@
 //! Arrays that are changed by path inside a pack, beside transactions, in thousands of orders: a scheduler chooses, at each
 //! call of the store below, whose turn it is. That store has no locks, as object stores have none.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 #[path = "../../tessarray-pack/tests/support/scheduled.rs"]
 mod scheduled;

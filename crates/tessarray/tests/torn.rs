@@ -6,9 +6,10 @@ mod support;
 
 use std::sync::Arc;
 use support::{Layout, Place, Plane};
+use tessarray::adapters::{Effect, Fault, FaultStore, When};
 use tessarray::{
-    Array, ArrayError, CodecChoice, Effect, Fault, FaultStore, Key, ListEntry, Meta, Prefix, PutMode,
-    ReadRequest, ReadSink, Selection, Session, Store, StoreError, UpdateFn, Version, When,
+    Array, ArrayError, CodecChoice, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Selection,
+    Session, Store, StoreError, UpdateFn, Version,
 };
 
 const OBJECT: [u64; 2] = [24, 24];

@@ -1,13 +1,20 @@
 //! Partial reads of large chunks: all of a chunk is read, and verified, once; later reads take the blocks they need.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 mod support;
 
 use std::sync::Arc;
 use support::{Plane, Random, key};
+use tessarray::adapters::{Kind, RecordStore};
 use tessarray::{
-    Array, ArrayError, ArraySpec, AxisSelection, ChunkChoice, CodecChoice, CodecError, DataType, Kind,
-    MemoryStore, NamedConfig, PutMode, RecordStore, Selection, Session, Store, codec_from_text,
+    Array, ArrayError, ArraySpec, AxisSelection, ChunkChoice, CodecChoice, CodecError, DataType, MemoryStore,
+    NamedConfig, PutMode, Selection, Session, Store, codec_from_text,
 };
 
 const SHAPE: [u64; 2] = [700, 900];

@@ -7,7 +7,6 @@ from tessarray._native._array import array_from_documents as array_from_document
 from tessarray._native._array import create_array as create_array
 from tessarray._native._check import FindingFields as FindingFields
 from tessarray._native._check import check_store as check_store
-from tessarray._native._check import repair_store as repair_store
 from tessarray._native._codec import codecs_from_text as codecs_from_text
 from tessarray._native._collection import CollectionCore as CollectionCore
 from tessarray._native._collection import FoundCore as FoundCore

@@ -12,8 +12,5 @@ class FindingFields(TypedDict):
     message: str
 
 def check_store(
-    store: Store, path: str, deep: bool, session: Session | None = None
-) -> list[FindingFields]: ...
-def repair_store(
-    store: Store, path: str, deep: bool, session: Session | None = None
+    store: Store, path: str, deep: bool, repair: bool, session: Session | None = None
 ) -> list[FindingFields]: ...

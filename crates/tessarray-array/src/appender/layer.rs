@@ -4,7 +4,7 @@ use super::memory::Memory;
 use crate::array::{Array, Part};
 use crate::error::{ArrayError, Result};
 use crate::session::Session;
-use tessarray_buffer::{Arena, Dims, InputView, OutputView, Strides, c_strides, copy_strided};
+use tessarray_buffer::{Arena, Dims, InputView, OutputView, Strides, c_strides};
 use tessarray_grid::{Edges, Odometer, Selection};
 
 /// Chunks of no fewer bytes are tiles; smaller ones are gathered again when they are encoded, which their size makes
@@ -26,6 +26,13 @@ struct Tile {
     origin: Dims,
     shape: Dims,
     strides: Strides,
+}
+
+impl Tile {
+    /// Bytes between neighbours along an axis.
+    fn row_bytes(&self, axis: usize) -> usize {
+        self.strides[axis].unsigned_abs()
+    }
 }
 
 impl Frames {
@@ -87,11 +94,13 @@ impl Frames {
     }
 
     /// Bytes of a layer.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a buffer in memory")]
     pub(super) fn bytes(&self) -> usize {
         bytes(&self.shape, self.item) as usize
     }
 
     /// Bytes of each tile.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a buffer in memory")]
     pub(super) fn tile_bytes(&self) -> impl Iterator<Item = usize> {
         self.tiles.iter().map(|tile| bytes(&tile.shape, self.item) as usize)
     }
@@ -143,22 +152,17 @@ impl Layer {
     }
 
     /// Copies rows of a checked `input`, from number `first` on, as far as there is room; says how many.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a buffer in memory")]
     pub(super) fn take(&mut self, frames: &Frames, input: &InputView<'_>, first: u64) -> u64 {
         let axis = frames.axis;
         let rows = (input.shape()[axis] - first).min(self.left(frames));
-        for (tile, memory) in frames.tiles.iter().zip(self.memory.tiles()) {
+        for (tile, memory) in frames.tiles.iter().zip(self.memory.tiles_mut()) {
             let mut shape = tile.shape.clone();
             shape[axis] = rows;
             let mut from = tile.origin.clone();
             from[axis] = first;
-            let at = self.filled as isize * tile.strides[axis];
-            // SAFETY: the tile lies inside a frame, which the input's rows are; `rows` rows from `first` are in the input,
-            // and from `filled` on in the tile's memory, which is this layer's own.
-            unsafe {
-                let source = input.pointer().offset(input.offset(&from));
-                let target = memory.pointer().offset(at);
-                copy_strided(source, input.strides(), target, &tile.strides, &shape, frames.item);
-            }
+            let start = self.filled as usize * tile.row_bytes(axis);
+            input.copy_box(&from, &shape, memory, start, &tile.strides);
         }
         self.filled += rows;
         rows
@@ -183,13 +187,10 @@ impl Layer {
         for (tile, memory) in frames.tiles.iter().zip(self.memory.tiles()) {
             let (mut origin, mut shape) = (tile.origin.clone(), tile.shape.clone());
             (origin[frames.axis], shape[frames.axis]) = (start, self.filled);
-            // SAFETY: nobody writes there but `take`, which borrows the layer for writing.
-            let memory = unsafe { memory.bytes() };
             let mut found = memory.to_vec();
-            // SAFETY: the first `filled` rows of memory like the tile's, which is borrowed for as long as the view.
-            let view =
-                unsafe { OutputView::from_raw(found.as_mut_ptr(), &shape, &tile.strides, frames.item) };
-            array.read_into(&Selection::region(&origin, &shape), &view, &Arena::new())?;
+            let view = OutputView::new(&mut found, &tile.shape, frames.item)?;
+            let (mut view, _) = view.split_at(frames.axis, self.filled);
+            array.read_into(&Selection::region(&origin, &shape), &mut view, &Arena::new())?;
             if found != memory {
                 return Ok(false);
             }
@@ -207,12 +208,10 @@ impl Layer {
             .map(|(tile, memory)| {
                 let mut shape = tile.shape.clone();
                 shape[frames.axis] = self.filled;
-                // SAFETY: the first `filled` rows of the tile's memory, which is borrowed for as long as the view.
-                let input =
-                    unsafe { InputView::from_raw(memory.pointer(), &shape, &tile.strides, frames.item) };
-                Part { origin: tile.origin.clone(), input }
+                let input = InputView::strided(memory, &shape, &tile.strides, frames.item)?;
+                Ok(Part { origin: tile.origin.clone(), input })
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let mut tried = None;
         let done = array.append_parts(session, frames.axis, &extent, &parts, |start| tried = Some(start));
         self.tried = tried;

@@ -112,6 +112,9 @@ impl Appender {
     }
 
     /// Flushes, and takes no more. May be called again, also after it failed.
+    ///
+    /// # Errors
+    /// Those of [`flush`](Self::flush); it may be called again then.
     pub fn close(&self) -> Result<()> {
         self.here()?;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);

@@ -35,7 +35,7 @@ impl Pace {
 }
 
 fn clipped(rows: u64) -> u32 {
-    rows.clamp(1, u64::from(u32::MAX)) as u32
+    u32::try_from(rows.max(1)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -248,10 +248,11 @@ impl Queue {
                 self.changed.notify_all();
                 break;
             };
-            state.spare.push(Layer::new(memory.clone(), 0));
+            let unready = memory.unready();
+            state.spare.push(Layer::new(memory, 0));
             self.changed.notify_all();
             drop(state);
-            memory.populate(self.frames.rows());
+            unready.populate(self.frames.rows());
             state = self.lock();
         }
         self.gate.prepare(false);

@@ -31,6 +31,10 @@ impl Array {
     /// lengths. Atomic: a reader, and a process that opens the array after a crash, finds all new elements or none.
     ///
     /// Costs one read and one write of the metadata, and the write of the touched objects.
+    ///
+    /// # Errors
+    /// Another number of axes or lengths than the array's other axes have; a store that fails; an array that was deleted or
+    /// keeps changing meanwhile. Nothing is appended then.
     pub fn append(&self, axis: usize, input: &InputView<'_>, arena: &Arena) -> Result<u64> {
         let origin = Dims::from_elem(0, input.shape().len());
         let part = Part { origin, input: input.clone() };
@@ -78,6 +82,7 @@ impl Array {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     fn append_under_lock(
         &self,
         (session, within): (&Session, Within<'_>),

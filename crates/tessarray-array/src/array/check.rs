@@ -62,6 +62,7 @@ impl FindingKind {
 /// One thing that a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// What is wrong.
     pub kind: FindingKind,
     /// The store key (or file) it is in.
     pub key: String,
@@ -69,6 +70,7 @@ pub struct Finding {
     pub chunk: Option<Vec<u64>>,
     /// Where in the value, in bytes, as far as known.
     pub offset: Option<u64>,
+    /// The same in words.
     pub message: String,
 }
 
@@ -78,6 +80,9 @@ impl Array {
     ///
     /// Writers may be at work: when something is found, the metadata are read again, and what has become part of the
     /// array meanwhile, or was only looked at as a part of the array that has been replaced, is no finding.
+    ///
+    /// # Errors
+    /// A store that fails. What is wrong with the objects is in the findings.
     pub fn check(&self, deep: bool) -> Result<Vec<Finding>> {
         let mut looked = self.clone();
         for _ in 0..ATTEMPTS {
@@ -206,6 +211,10 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     /// A shard by its coordinates, and those of its first child.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "places in a shard's bytes, inside which its index was checked to lie"
+    )]
     fn shard(&mut self, sharding: &Sharding, bytes: &[u8], (at, first): (&[u64], &[u64]), base: u64) {
         let size = bytes.len() as u64;
         let index = match sharding.index_span(size) {

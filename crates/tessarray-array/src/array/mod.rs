@@ -121,7 +121,7 @@ impl Array {
     /// # Errors
     /// Selections and buffers that do not fit; stored bytes that are damaged (the contents of `out` are then
     /// unspecified); a store that fails. A chunk that cannot be read is never taken for a missing one.
-    pub fn read_into(&self, selection: &Selection, out: &OutputView<'_>, arena: &Arena) -> Result<()> {
+    pub fn read_into(&self, selection: &Selection, out: &mut OutputView<'_>, arena: &Arena) -> Result<()> {
         let state = self.state();
         self.fits(&state, selection, out.shape(), out.item())?;
         execute::read(&self.target(&state), selection, out, arena)
@@ -130,15 +130,18 @@ impl Array {
     /// Reads selections of many arrays of a store, each into an output of its own. An array is given by its path and by one
     /// that it is [`like`](Self::like), in shape, too. What is small is read on the caller's thread, the chunks of all
     /// together, so that it costs little more than their bytes; otherwise as [`read_into`](Self::read_into).
+    ///
+    /// # Errors
+    /// Those of [`read_into`](Self::read_into), of the first part that fails; what the others put into their outputs stays.
     pub fn read_each(
         store: &Arc<dyn Store>,
-        parts: &[(&Self, &str, &Selection, OutputView<'_>)],
+        parts: Vec<(&Self, &str, &Selection, OutputView<'_>)>,
         arena: &Arena,
     ) -> Result<()> {
         // To count one more user of a state, once an array, would be the dearest part of small reads by several threads.
         let mut known: Vec<(&Self, State)> = Vec::new();
         let mut numbers = Vec::with_capacity(parts.len());
-        for (array, ..) in parts {
+        for (array, ..) in &parts {
             let same = known.iter().rposition(|(other, _)| Arc::ptr_eq(&other.inner, &array.inner));
             numbers.push(same.unwrap_or_else(|| {
                 known.push((array, array.state()));
@@ -148,20 +151,20 @@ impl Array {
         let prefixes =
             parts.iter().map(|(_, path, ..)| Ok(Prefix::from_path(path)?)).collect::<Result<Vec<_>>>()?;
         let mut small = Vec::with_capacity(parts.len());
-        for (i, (array, path, selection, out)) in parts.iter().enumerate() {
+        for (i, (array, path, selection, mut out)) in parts.into_iter().enumerate() {
             let (_, state) = &known[numbers[i]];
             let elements = selection.shape().iter().product::<u64>();
             let decoded = (state.layout.leaf_bytes() as u64).max(elements.saturating_mul(out.item() as u64));
             if state.layout.levels.is_empty() && decoded <= TOGETHER {
                 array.fits(state, selection, out.shape(), out.item())?;
                 let target = Target { store, prefix: &prefixes[i], ..array.target(state) };
-                small.push((target, *selection, out));
+                small.push((target, selection, out));
             } else {
                 let own = array.like(Arc::clone(store), path, &state.metadata.shape, Map::new())?;
-                own.read_into(selection, out, arena)?;
+                own.read_into(selection, &mut out, arena)?;
             }
         }
-        execute::read_many(&small, arena)
+        execute::read_many(small, arena)
     }
 
     /// Writes a selection from `input`, whose shape is [`Selection::shape`]; strides may be zero to repeat elements.
@@ -182,6 +185,9 @@ impl Array {
 
     /// The same, for who made the array and knows that nobody else has it yet, as in a transaction: objects that reach
     /// behind the end are put without a look at what is stored.
+    ///
+    /// # Errors
+    /// Those of [`write_from`](Self::write_from).
     pub fn write_alone(&self, selection: &Selection, input: &InputView<'_>, arena: &Arena) -> Result<()> {
         self.write_up_to(selection, input, arena, End::Held)
     }
@@ -245,6 +251,9 @@ impl Array {
     }
 
     /// Reads a selection as C-ordered bytes. For types of fixed size.
+    ///
+    /// # Errors
+    /// Those of [`read_into`](Self::read_into); a selection of more bytes than there is memory for; types of variable length.
     pub fn read_bytes(&self, selection: &Selection) -> Result<Vec<u8>> {
         let state = self.state();
         let shape = selection.shape();
@@ -259,12 +268,15 @@ impl Array {
         let len = usize::try_from(bytes).map_err(|_| too_large())?;
         out.try_reserve_exact(len).map_err(|_| too_large())?;
         out.resize(len, 0);
-        let view = OutputView::new(&mut out, &shape, state.layout.item)?;
-        execute::read(&self.target(&state), selection, &view, &Arena::new())?;
+        let mut view = OutputView::new(&mut out, &shape, state.layout.item)?;
+        execute::read(&self.target(&state), selection, &mut view, &Arena::new())?;
         Ok(out)
     }
 
     /// Writes a selection from C-ordered bytes. For types of fixed size.
+    ///
+    /// # Errors
+    /// Those of [`write_from`](Self::write_from); data of another length than the selection has.
     pub fn write_bytes(&self, selection: &Selection, data: &[u8]) -> Result<()> {
         let item = self.state().layout.item;
         let view = InputView::new(data, &selection.shape(), item)?;
@@ -272,6 +284,9 @@ impl Array {
     }
 
     /// Replaces the user's attributes.
+    ///
+    /// # Errors
+    /// A store that fails; a metadata document that keeps changing, or that is gone.
     pub fn set_attributes(&self, attributes: Map<String, Value>) -> Result<()> {
         self.change(|metadata| {
             metadata.attributes = attributes.clone();
@@ -280,11 +295,17 @@ impl Array {
     }
 
     /// Bytes of all stored chunk objects. Costs a listing.
+    ///
+    /// # Errors
+    /// A store that cannot be listed.
     pub fn stored_bytes(&self) -> Result<u64> {
         Ok(self.stored()?.iter().map(|(_, _, size)| size).sum())
     }
 
     /// How many chunk objects are stored; what a crashed append left outside the grid is none. Costs a listing.
+    ///
+    /// # Errors
+    /// A store that cannot be listed.
     pub fn stored_objects(&self) -> Result<u64> {
         let metadata = self.state().metadata;
         let (stored, grid) = (self.stored_of(&metadata)?, metadata.grid_shape());

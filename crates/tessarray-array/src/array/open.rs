@@ -29,6 +29,9 @@ impl Array {
     }
 
     /// Creates an array with exactly this metadata; see [`create`](Self::create).
+    ///
+    /// # Errors
+    /// Those of [`create`](Self::create).
     pub fn create_with(
         session: &Session,
         store: Arc<dyn Store>,
@@ -56,6 +59,10 @@ impl Array {
     }
 
     /// Opens the array at `path`, Zarr v3 or v2. Reads its metadata and nothing else.
+    ///
+    /// # Errors
+    /// [`ArrayError::NotFound`] and [`ArrayError::WrongNode`]; metadata that are damaged or need what is not supported; a store
+    /// that fails.
     pub fn open(session: &Session, store: Arc<dyn Store>, path: &str) -> Result<Self> {
         let path = clean(path);
         match documents::load(&store, &Prefix::from_path(&path)?, session.limits())? {
@@ -69,6 +76,9 @@ impl Array {
     }
 
     /// A handle made from metadata that is known already; touches no store.
+    ///
+    /// # Errors
+    /// Metadata whose codecs cannot be built; a path that no node can have.
     pub fn from_metadata(
         session: &Session,
         store: Arc<dyn Store>,
@@ -98,6 +108,9 @@ impl Array {
 
     /// A handle for an array at another path of another store that is like this one in all but its shape and attributes.
     /// Touches no store, and takes over what was made out of the metadata.
+    ///
+    /// # Errors
+    /// A shape or attributes that these metadata cannot have; a path that no node can have.
     pub fn like(
         &self,
         store: Arc<dyn Store>,
@@ -125,12 +138,18 @@ impl Array {
     }
 
     /// Puts the metadata, whatever is there: for who knows that nothing is, and that the groups above are.
+    ///
+    /// # Errors
+    /// A store that fails.
     pub fn put_metadata(&self) -> Result<()> {
         let documents = documents::of_array(&self.metadata(), &self.inner.prefix)?;
         documents::save(&self.inner.store, &documents, true)
     }
 
     /// Reads the metadata again, to see what other handles and processes changed.
+    ///
+    /// # Errors
+    /// An array that is gone; metadata that cannot be read any more; a store that fails.
     pub fn refresh(&self) -> Result<()> {
         match documents::load(&self.inner.store, &self.inner.prefix, self.inner.session.limits())? {
             Some(Node::Array(metadata)) => self.adopt(metadata),

@@ -26,6 +26,9 @@ use tessarray_store::{Key, Update};
 impl Array {
     /// Changes the shape. Growing shows fill values; shrinking drops the elements that fall outside. Costs one
     /// listing of the array's objects.
+    ///
+    /// # Errors
+    /// A shape of another rank; a store that fails; an array that keeps changing meanwhile.
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
         self.settle()?;
         let mut done: Option<(ArrayMetadata, ArrayMetadata)> = None;
@@ -51,6 +54,9 @@ impl Array {
     /// Beside other writers it deletes nothing of theirs: it waits for an append or a resize that is under way, and
     /// asks for the shape again while it keeps them out. That needs a store whose updates lock, as those of
     /// local directories, packs and memory do. Costs one listing; `Ok` without keys where the array is gone.
+    ///
+    /// # Errors
+    /// A store that cannot be listed or changed.
     pub fn remove_strays(&self) -> Result<Vec<Key>> {
         let mut removed = Vec::new();
         if self.inner.store.head(&self.metadata_key()?)?.is_none() {

@@ -4,8 +4,9 @@ mod end;
 
 pub(crate) use end::End;
 
+use super::costs;
 use super::fill::{fill_chunk, fill_item, is_fill};
-use super::transfer::{gather, stored_strides, whole_chunk};
+use super::leaf::{Leaf, Leaves};
 use super::whole::InputPieces;
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
@@ -13,16 +14,10 @@ use crate::plan::{Cell, Child, Children, Picks, is_inside};
 use crate::target::Target;
 use std::borrow::Cow;
 use std::ops::Range;
-use tessarray_buffer::{Arena, InputView, Strides};
-use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
-use tessarray_codec::{Chain, EncodedSize, Pieces, Scratch};
+use tessarray_buffer::{Arena, InputView};
+use tessarray_codec::sharding::{ShardAssembly, ShardIndex, Sharding};
+use tessarray_codec::{EncodedSize, Pieces, Scratch};
 use tessarray_grid::Dims;
-
-/// Bytes of a large chunk that are looked at before it is encoded piece by piece.
-const BEGIN: usize = 4 << 10;
-
-/// Runs of fewer bytes are gathered before they are stored.
-const RUN: usize = 16 << 10;
 
 /// An encoded object.
 pub(crate) enum Encoded<'a> {
@@ -35,13 +30,11 @@ pub(crate) enum Encoded<'a> {
 /// Everything that encoding the objects of one write has in common.
 pub(crate) struct ObjectEncoder<'a> {
     target: &'a Target<'a>,
-    picks: &'a Picks,
+    leaves: Leaves<'a>,
     input: &'a InputView<'a>,
     arena: &'a Arena,
     end: End,
     fill: Vec<u8>,
-    strides: Strides,
-    leaf: &'a Chain,
     /// The bytes of an element that are written, where the others stay.
     fields: Option<&'a [Range<usize>]>,
 }
@@ -61,10 +54,9 @@ impl<'a> ObjectEncoder<'a> {
         arena: &'a Arena,
         end: End,
     ) -> Self {
-        let leaf = target.layout.leaf();
-        let fill = fill_item(leaf.spec(), arena);
-        let strides = stored_strides(leaf, target.layout.item);
-        Self { target, picks, input, arena, end, fill, strides, leaf, fields: None }
+        let leaves = Leaves::new(picks, target.layout);
+        let fill = fill_item(leaves.chain.spec(), arena);
+        Self { target, leaves, input, arena, end, fill, fields: None }
     }
 
     /// The same, of these bytes of every element: what is stored of the others stays.
@@ -77,10 +69,9 @@ impl<'a> ObjectEncoder<'a> {
     where
         'a: 't,
     {
-        let leaf = target.layout.leaf();
-        let strides = stored_strides(leaf, target.layout.item);
-        let (picks, input, arena, end, fields) = (self.picks, self.input, self.arena, self.end, self.fields);
-        ObjectEncoder { target, picks, input, arena, end, fill: self.fill.clone(), strides, leaf, fields }
+        let leaves = Leaves::new(self.leaves.picks, target.layout);
+        let (input, arena, end, fill) = (self.input, self.arena, self.end, self.fill.clone());
+        ObjectEncoder { target, leaves, input, arena, end, fill, fields: self.fields }
     }
 
     /// Encodes an object; `current` are the bytes it has now, where the write does not cover it. With `parallel`, the
@@ -97,11 +88,12 @@ impl<'a> ObjectEncoder<'a> {
             return self.shard(0, sharding, &place, key, parallel);
         }
         with_scratch(|scratch| {
-            if let Some(parts) = self.stored(&place, scratch) {
+            let leaf = self.leaves.of(place.cell);
+            if let Some(parts) = self.stored(&leaf, scratch) {
                 return Ok(Encoded::Parts(parts));
             }
             let mut out = self.room(place.at, key, 1, scratch)?;
-            Ok(if self.chunk(&place, key, scratch, &mut out)? {
+            Ok(if self.chunk(&place, &leaf, key, scratch, &mut out)? {
                 Encoded::Parts(vec![out.into()])
             } else {
                 Encoded::Empty
@@ -111,7 +103,7 @@ impl<'a> ObjectEncoder<'a> {
 
     /// Bytes that this many encoded leaves take at most, where that is known.
     fn bound(&self, leaves: usize) -> usize {
-        match self.leaf.encoded_size() {
+        match self.leaves.chain.encoded_size() {
             EncodedSize::Exact(n) | EncodedSize::AtMost(n) => n.saturating_mul(leaves),
             EncodedSize::Unbounded => 0,
         }
@@ -136,17 +128,21 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// A large chunk that its chain stores as it is, from where it lies in the input.
-    fn stored(&self, place: &Place<'_>, scratch: &mut Scratch) -> Option<Vec<Cow<'a, [u8]>>> {
-        let pieces = self.pieces(place)?;
-        let runs = pieces.runs(RUN)?;
+    fn stored(&self, leaf: &Leaf<'_>, scratch: &mut Scratch) -> Option<Vec<Cow<'a, [u8]>>> {
+        let pieces = self.pieces(leaf)?;
+        let runs = pieces.runs(costs::STORED_RUN)?;
         if self.begins_with_fill(&pieces, scratch) {
             return None;
         }
-        let (head, tail) = self.leaf.stored_ends(&pieces, &runs)?;
+        let (head, tail) = self.leaves.chain.stored_ends(&pieces, &runs)?;
         let runs = runs.into_iter().map(Cow::Borrowed);
         Some(std::iter::once(head.into()).chain(runs).chain([tail.into()]).collect())
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "inner chunks of a shard that is in memory, and places in its bytes"
+    )]
     fn shard(
         &self,
         level: usize,
@@ -158,7 +154,7 @@ impl<'a> ObjectEncoder<'a> {
         let total = sharding.counts().iter().product::<u64>();
         let old = self.old_index(level, sharding, place, key)?;
         let ratio = self.target.layout.child_ratio(level);
-        let touched = self.picks.children(place.cell, &ratio);
+        let touched = self.leaves.picks.children(place.cell, &ratio);
         let first = self.target.layout.first_child(level, place.at);
         let job =
             ShardJob { level, sharding, place, key, first, old: &old, touched: &touched, ratio: &ratio };
@@ -174,17 +170,20 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// Encodes a run of a shard's children, back to back.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "inner chunks of a shard that is in memory, and places in its bytes"
+    )]
     fn piece(&self, job: &ShardJob<'_>, range: Range<u64>) -> Result<Piece> {
         with_scratch(|scratch| {
             let leaves = job.ratio.iter().product::<u64>() as usize;
             let leaves = (range.end - range.start) as usize * leaves;
             let bytes = self.room(job.place.at, job.key, leaves, scratch)?;
-            let mut piece = Piece { bytes, entries: Vec::new() };
+            let mut piece = Piece { bytes, children: Vec::new() };
             for number in range {
                 let begin = piece.bytes.len();
                 if self.child(job, number, scratch, &mut piece.bytes)? {
-                    let entry = Entry { offset: begin as u64, length: (piece.bytes.len() - begin) as u64 };
-                    piece.entries.push((number, entry));
+                    piece.children.push((number, (piece.bytes.len() - begin) as u64));
                 }
             }
             Ok(piece)
@@ -192,6 +191,10 @@ impl<'a> ObjectEncoder<'a> {
     }
 
     /// Appends one child; `false` where it is not stored.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "inner chunks of a shard that is in memory, and places in its bytes"
+    )]
     fn child(
         &self,
         job: &ShardJob<'_>,
@@ -212,7 +215,7 @@ impl<'a> ObjectEncoder<'a> {
         let current = current.filter(|_| !self.covers(&child.cell, &first, job.ratio));
         let place = Place { at: &child.at, cell: &child.cell, current };
         match self.target.layout.levels.get(job.level + 1) {
-            None => self.chunk(&place, job.key, scratch, out),
+            None => self.chunk(&place, &self.leaves.of(place.cell), job.key, scratch, out),
             Some(sharding) => match self.shard(job.level + 1, sharding, &place, job.key, false)? {
                 Encoded::Empty => Ok(false),
                 Encoded::Parts(parts) => {
@@ -238,66 +241,66 @@ impl<'a> ObjectEncoder<'a> {
         key: &str,
         place: &Place<'_>,
     ) -> Result<Encoded<'a>> {
-        if pieces.iter().all(|piece| piece.entries.is_empty()) {
+        if pieces.iter().all(|piece| piece.children.is_empty()) {
             return Ok(Encoded::Empty);
         }
         let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
-        let mut index =
-            ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize).map_err(failed)?;
-        let at_start = sharding.location() == IndexLocation::Start;
-        let mut base = if at_start { sharding.index_bytes() as u64 } else { 0 };
+        let mut assembly = ShardAssembly::new(sharding).map_err(failed)?;
         let mut parts = Vec::with_capacity(pieces.len() + 1);
         for piece in pieces {
-            for (number, entry) in &piece.entries {
-                index.set(*number, Some(Entry { offset: base + entry.offset, length: entry.length }));
+            for (number, length) in piece.children {
+                assembly.push(number, length);
             }
-            base += piece.bytes.len() as u64;
             parts.push(piece.bytes.into());
         }
-        let mut encoded = Vec::new();
-        with_scratch(|scratch| sharding.encode_index(&index, scratch, &mut encoded)).map_err(failed)?;
-        parts.insert(if at_start { 0 } else { parts.len() }, encoded.into());
+        let mut index = Vec::new();
+        let at = with_scratch(|scratch| assembly.finish(scratch, &mut index)).map_err(failed)?;
+        parts.insert(if at == 0 { 0 } else { parts.len() }, index.into());
         Ok(Encoded::Parts(parts))
     }
 
     /// Appends one innermost chunk; `false` where it holds nothing but the fill value.
-    fn chunk(&self, place: &Place<'_>, key: &str, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<bool> {
+    fn chunk(
+        &self,
+        place: &Place<'_>,
+        leaf: &Leaf<'_>,
+        key: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
         let failed = |source| ArrayError::Chunk { key: key.into(), chunk: place.at.to_vec(), source };
         if self.fields.is_none()
-            && let Some(at) = whole_chunk(self.picks, place.cell, self.leaf)
+            && let Some(run) = leaf.run_of(self.input)
         {
-            // SAFETY: the leaf's box lies inside the input, which nobody writes to during the call.
-            if let Some(run) = unsafe { self.input.run(&at, &self.leaf.spec().shape) } {
-                return self.encode(run, scratch, out).map_err(failed);
-            }
+            return self.encode(run, scratch, out).map_err(failed);
         }
-        if let Some(pieces) = self.pieces(place)
+        if let Some(pieces) = self.pieces(leaf)
             && !self.begins_with_fill(&pieces, scratch)
-            && self.leaf.encode_pieces(&pieces, out).map_err(failed)?
+            && self.leaves.chain.encode_pieces(&pieces, out).map_err(failed)?
         {
             return Ok(true);
         }
-        let mut chunk = scratch.sized(self.leaf.stored_spec().byte_len()).map_err(failed)?;
+        let mut chunk = scratch.sized(self.leaves.chunk_bytes()).map_err(failed)?;
         let result =
-            self.overlay(place, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
+            self.overlay(place, leaf, &mut chunk, scratch).and_then(|()| self.encode(&chunk, scratch, out));
         scratch.give(chunk);
         result.map_err(failed)
     }
 
     /// A large chunk that is the input's, piece by piece.
-    fn pieces(&self, place: &Place<'_>) -> Option<InputPieces<'a>> {
+    fn pieces(&self, leaf: &Leaf<'_>) -> Option<InputPieces<'a>> {
         if self.fields.is_some() {
             return None;
         }
-        InputPieces::new(self.picks, place.cell, self.leaf, self.input)
+        InputPieces::new(leaf, self.input)
     }
 
     /// Whether a chunk may hold nothing but the fill value.
     fn begins_with_fill(&self, pieces: &InputPieces<'_>, scratch: &mut Scratch) -> bool {
         let mut room = scratch.empty();
-        let begin = BEGIN.min(pieces.len()) / pieces.unit() * pieces.unit();
+        let begin = costs::LOOKED_AT.min(pieces.len()) / pieces.unit() * pieces.unit();
         let found = is_fill(
-            self.leaf.spec(),
+            self.leaves.chain.spec(),
             (pieces as &dyn Pieces).get(0..begin, &mut room),
             &self.fill,
             self.arena,
@@ -310,40 +313,37 @@ impl<'a> ObjectEncoder<'a> {
     fn overlay(
         &self,
         place: &Place<'_>,
+        leaf: &Leaf<'_>,
         chunk: &mut [u8],
         scratch: &mut Scratch,
     ) -> tessarray_codec::Result<()> {
         let ones = Dims::from_elem(1, place.at.len());
         let covered = self.covers(place.cell, place.at, &ones);
         match place.current {
-            Some(current) if !covered => match self.leaf.decode(current, chunk, self.arena, scratch) {
-                Err(error) if error.is_damage() && self.replaces(place.cell, place.at, &ones) => {
-                    fill_chunk(chunk, &self.fill);
+            Some(current) if !covered => {
+                match self.leaves.chain.decode(current, chunk, self.arena, scratch) {
+                    Err(error) if error.is_damage() && self.replaces(place.cell, place.at, &ones) => {
+                        fill_chunk(chunk, &self.fill);
+                    }
+                    other => other?,
                 }
-                other => other?,
-            },
+            }
             _ if covered && is_inside(place.at, self.target.layout, &self.target.metadata.shape) => {}
             _ => fill_chunk(chunk, &self.fill),
         }
         let Some(fields) = self.fields else {
-            self.gather(place, chunk);
+            leaf.gather(self.input, chunk, &self.leaves.strides);
             return Ok(());
         };
         let mut changed = scratch.sized(chunk.len())?;
         changed.copy_from_slice(chunk);
-        self.gather(place, &mut changed);
+        leaf.gather(self.input, &mut changed, &self.leaves.strides);
         let item = self.input.item();
         for (element, changed) in chunk.chunks_exact_mut(item).zip(changed.chunks_exact(item)) {
             fields.iter().for_each(|field| element[field.clone()].copy_from_slice(&changed[field.clone()]));
         }
         scratch.give(changed);
         Ok(())
-    }
-
-    /// Copies what is written of a leaf into it.
-    fn gather(&self, place: &Place<'_>, chunk: &mut [u8]) {
-        // SAFETY: `chunk` has the stored chunk's bytes, and the input has the selection's shape.
-        unsafe { gather(self.picks, place.cell, self.leaf, self.input, chunk, &self.strides) }
     }
 
     fn encode(
@@ -353,10 +353,10 @@ impl<'a> ObjectEncoder<'a> {
         out: &mut Vec<u8>,
     ) -> tessarray_codec::Result<bool> {
         let stored = self.target.session.options().write_empty_chunks;
-        if !stored && is_fill(self.leaf.spec(), chunk, &self.fill, self.arena) {
+        if !stored && is_fill(self.leaves.chain.spec(), chunk, &self.fill, self.arena) {
             return Ok(false);
         }
-        self.leaf.encode(chunk, self.arena, scratch, out)?;
+        self.leaves.chain.encode(chunk, self.arena, scratch, out)?;
         Ok(true)
     }
 }
@@ -374,8 +374,8 @@ struct ShardJob<'p> {
     ratio: &'p [u64],
 }
 
-/// Some of a shard's children, encoded back to back; offsets count from the piece's start.
+/// Some of a shard's children, encoded back to back, with the number and the length of each.
 struct Piece {
     bytes: Vec<u8>,
-    entries: Vec<(u64, Entry)>,
+    children: Vec<(u64, u64)>,
 }

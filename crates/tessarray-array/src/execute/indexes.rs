@@ -4,7 +4,7 @@ use super::with_scratch;
 use crate::cache::IndexKey;
 use crate::error::{ArrayError, Result};
 use crate::layout::{Layout, Lent};
-use crate::plan::{Cell, Child, Leaf, Picks, Span};
+use crate::plan::{Cell, Child, Picks, Span, StoredLeaf};
 use crate::target::Target;
 use std::sync::{Arc, Mutex, PoisonError};
 use tessarray_codec::sharding::{IndexLocation, ShardIndex};
@@ -26,7 +26,7 @@ struct Node<'a> {
 pub(crate) struct ObjectLeaves {
     pub key: Key,
     pub version: Option<Version>,
-    pub leaves: Vec<Leaf>,
+    pub leaves: Vec<StoredLeaf>,
     /// Whether an index came from the cache.
     from_cache: bool,
 }
@@ -81,7 +81,7 @@ pub(crate) fn resolve(
                     Some(entry) => {
                         let span = Span { offset: base + entry.offset, length: entry.length };
                         if last {
-                            object.leaves.push(Leaf { cell: child.cell, span });
+                            object.leaves.push(StoredLeaf { cell: child.cell, span });
                         } else {
                             next.push(Node {
                                 object: node.object,

@@ -1,14 +1,19 @@
 //! The executor: runs plans against a store and the codecs, on the session's workers.
 
+mod costs;
 mod decode;
 mod encode;
 mod fill;
 mod indexes;
+mod leaf;
 mod many;
+mod marks;
 mod part;
+mod plain;
 mod read;
+mod reader;
+mod shards;
 mod slabs;
-mod transfer;
 mod whole;
 mod write;
 

@@ -5,22 +5,18 @@
 //!    version. Where the object changed, the chunk is read whole, as if it had never been seen.
 //! 3. Each block is decoded as its bytes arrive, and of it what the read needs.
 
-use super::read::{Failure, Reader};
-use super::transfer::Parts;
+use super::costs;
+use super::leaf::Leaves;
+use super::marks::BlockParts;
+use super::reader::{Failure, Reader};
 use super::with_scratch;
 use crate::error::{ArrayError, Result};
-use crate::plan::{Cell, Leaf};
+use crate::plan::{Cell, StoredLeaf};
+use crate::target::Target;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use tessarray_codec::{Known, Scratch};
+use tessarray_codec::{BlockTable, Scratch};
 use tessarray_store::{Blob, ByteRange, Key, ReadRequest, StoreError, Version};
-
-/// Encoded chunks of fewer bytes are read whole: that costs little more than to ask for a part.
-const LARGE: usize = 16 << 10;
-/// Bytes that a part has to save, since neighbours that are read whole are read together.
-const WORTH: usize = 16 << 10;
-/// Spans that are so near each other are read together.
-const HOLE: usize = 4 << 10;
 
 /// A chunk that was verified, where it begins in its object, and the version of that.
 #[derive(Clone)]
@@ -28,7 +24,7 @@ pub(super) struct Seen {
     pub key: Key,
     pub version: Version,
     pub start: u64,
-    pub known: Arc<Known>,
+    pub known: Arc<BlockTable>,
 }
 
 /// What a leaf needs of such a chunk.
@@ -52,10 +48,35 @@ impl Part {
     }
 }
 
+/// What a leaf needs of a chunk that is an object; `None` if the chunk is not known, or the leaf needs most of it.
+pub(super) fn plan_object(target: &Target<'_>, leaves: &Leaves<'_>, cell: &Cell, key: &Key) -> Option<Part> {
+    // Smaller ones are not remembered, or were so by a hair's breadth.
+    if leaves.chunk_bytes() < costs::REMEMBERED {
+        return None;
+    }
+    let (version, known) = target.session.process().verified.get(target.id, key.as_str())?;
+    plan(leaves, cell, Seen { key: key.clone(), version, start: 0, known })
+}
+
+/// What a leaf needs of a chunk that was seen in a certain state.
+pub(super) fn plan(leaves: &Leaves<'_>, cell: &Cell, seen: Seen) -> Option<Part> {
+    // If the metadata have changed, what is known of the chunk is of another shape.
+    if seen.known.decoded_bytes() != leaves.chunk_bytes() {
+        return None;
+    }
+    let needed = leaves.needed(cell, seen.known.block_bytes())?;
+    let runs = merged(&seen.known, needed);
+    let bytes: usize = runs.iter().map(|run| run.span.len()).sum();
+    let all = seen.known.payload_bytes();
+    (costs::is_part(bytes, all) && bytes + costs::PART_SAVES <= all).then_some(Part { seen, runs })
+}
+
 impl Reader<'_> {
     /// Whether encoded chunks of so many bytes are remembered once they were verified.
     fn remembers(&self, bytes: usize) -> bool {
-        bytes >= LARGE && self.target.store.is_local() && !self.target.session.options().always_verify
+        bytes >= costs::REMEMBERED
+            && self.target.store.is_local()
+            && !self.target.session.options().always_verify
     }
 
     /// Remembers a chunk that was read whole, and decoded.
@@ -68,7 +89,7 @@ impl Reader<'_> {
         if seen.is_some_and(|(version, _)| version == blob.meta.version) {
             return;
         }
-        if let Some(known) = self.target.layout.leaf().known(&blob.bytes) {
+        if let Some(known) = self.target.layout.leaf().block_table(&blob.bytes) {
             verified.put(name, &blob.meta.version, vec![(0, known)]);
         }
     }
@@ -84,35 +105,18 @@ impl Reader<'_> {
         let mut unseen = seen.iter().map(Option::is_none).chain(std::iter::repeat(true));
         encoded.retain(|_| unseen.next().unwrap_or(true));
         let chain = self.target.layout.leaf();
-        let known = encoded.iter().filter_map(|(offset, bytes)| Some((*offset, chain.known(bytes)?)));
+        let known = encoded.iter().filter_map(|(offset, bytes)| Some((*offset, chain.block_table(bytes)?)));
         verified.put(name, version, known.collect());
     }
 
     /// Reads what a leaf needs of a chunk that is known; `false` where it has to be read whole.
-    pub(super) fn part(&self, cell: &Cell, key: &Key) -> Result<bool> {
+    pub(super) fn read_part(&self, cell: &Cell, key: &Key) -> Result<bool> {
         self.of_object(cell, |reader| {
-            let Some(part) = reader.plan_part(cell, key) else { return Ok(false) };
+            let Some(part) = plan_object(reader.target, reader.decoder.leaves(), cell, key) else {
+                return Ok(false);
+            };
             unless_changed(reader.read_parts(&[(cell, &part)]))
         })
-    }
-
-    /// The blocks that a leaf needs; `None` where its chunk is not known, or the leaf needs most of it.
-    pub(super) fn plan_part(&self, cell: &Cell, key: &Key) -> Option<Part> {
-        let (version, known) = self.target.session.process().verified.get(self.target.id, key.as_str())?;
-        self.plan_known(cell, Seen { key: key.clone(), version, start: 0, known })
-    }
-
-    /// The same for a chunk that was seen in a certain state.
-    pub(super) fn plan_known(&self, cell: &Cell, seen: Seen) -> Option<Part> {
-        // Where the metadata have changed, what is known of the chunk is of another shape.
-        if seen.known.decoded_bytes() != self.target.layout.leaf().stored_spec().byte_len() {
-            return None;
-        }
-        let needed = self.decoder.needed(cell, seen.known.block_bytes())?;
-        let runs = merged(&seen.known, needed);
-        let bytes: usize = runs.iter().map(|run| run.span.len()).sum();
-        let all = seen.known.payload_bytes();
-        (bytes * 4 <= all * 3 && bytes + WORTH <= all).then_some(Part { seen, runs })
     }
 
     /// Takes the leaves whose inner chunks are known, and of which a read needs a part only, out of `leaves`.
@@ -120,10 +124,12 @@ impl Reader<'_> {
         &self,
         key: &Key,
         version: &Version,
-        leaves: &mut Vec<Leaf>,
+        leaves: &mut Vec<StoredLeaf>,
     ) -> Vec<(Cell, Part)> {
         // Where the first and the last are wanted whole, so are those between them, or nearly.
-        let whole = |leaf: Option<&Leaf>| leaf.is_none_or(|leaf| self.decoder.is_whole(&leaf.cell));
+        let whole = |leaf: Option<&StoredLeaf>| {
+            leaf.is_none_or(|leaf| self.decoder.leaves().of(&leaf.cell).is_whole())
+        };
         if whole(leaves.first()) && whole(leaves.last()) {
             return Vec::new();
         }
@@ -135,7 +141,7 @@ impl Reader<'_> {
         leaves.retain(|leaf| {
             let Some(known) = known.next().flatten() else { return true };
             let seen = Seen { key: key.clone(), version: version.clone(), start: leaf.span.offset, known };
-            let part = self.plan_known(&leaf.cell, seen);
+            let part = plan(self.decoder.leaves(), &leaf.cell, seen);
             part.map(|part| parts.push((leaf.cell.clone(), part))).is_none()
         });
         parts
@@ -187,10 +193,9 @@ impl Reader<'_> {
             None => (number, open.scratch.sized(part.seen.known.decoded_bytes())?, part.runs.len()),
         };
         let chain = self.target.layout.leaf();
-        let at = (run.span.start, bytes);
-        let decoded = run.blocks.iter().try_for_each(|(block, parts)| {
-            chain.decode_known(&part.seen.known, *block, parts, at, &mut chunk)
-        });
+        let blocks = chain.blocks_at(&part.seen.known, run.span.start, bytes);
+        let decoded =
+            run.blocks.iter().try_for_each(|(block, parts)| blocks.decode_parts(*block, parts, &mut chunk));
         if left > 1 {
             open.chunks.push((number, chunk, left - 1));
             return decoded;
@@ -220,18 +225,18 @@ struct Open<'s> {
 /// Blocks that are read together, and where their bytes lie in the payload.
 struct BlockRun {
     span: Range<usize>,
-    blocks: Vec<(usize, Parts)>,
+    blocks: Vec<(usize, BlockParts)>,
 }
 
 /// The needed blocks in the order of their bytes, neighbours together.
-fn merged(known: &Known, needed: Vec<(usize, Parts)>) -> Vec<BlockRun> {
+fn merged(known: &BlockTable, needed: Vec<(usize, BlockParts)>) -> Vec<BlockRun> {
     let mut blocks: Vec<_> =
         needed.into_iter().map(|(block, parts)| (known.span(block, &parts), block, parts)).collect();
     blocks.sort_unstable_by_key(|(span, ..)| span.start);
     let mut found: Vec<BlockRun> = Vec::new();
     for (span, block, parts) in blocks {
         match found.last_mut() {
-            Some(last) if span.start <= last.span.end.saturating_add(HOLE) => {
+            Some(last) if span.start <= last.span.end.saturating_add(costs::PART_HOLE) => {
                 last.span.end = last.span.end.max(span.end);
                 last.blocks.push((block, parts));
             }

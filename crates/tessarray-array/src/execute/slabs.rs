@@ -5,50 +5,59 @@
 //! All slabs expect the versions that were seen at the start. Where one finds another, the whole is read again, not cut:
 //! what a read takes of one chunk is of one state of it.
 
-use super::decode::LeafDecoder;
-use super::part::{Part, unless_changed};
-use super::read::{Reader, SMALL};
+use super::costs;
+use super::leaf::Leaves;
+use super::part::{Part, plan, plan_object, unless_changed};
+use super::reader::with_reader;
 use crate::error::Result;
 use crate::plan::{Cell, Picks};
 use crate::target::Target;
-use tessarray_buffer::{Arena, Dims, OutputView};
+use std::sync::{Mutex, PoisonError};
+use tessarray_buffer::{Arena, OutputView};
 use tessarray_grid::{AxisSelection, Selection};
 use tessarray_store::StoreError;
 
-/// Decoded bytes that a slab is worth.
-const WORTH: usize = 64 << 10;
-
-/// Reads parts of known chunks of an array without shards, in slabs where they are worth it; `false` where not all of the
-/// chunks are known, or one has changed.
+/// Reads parts of known chunks of an array without shards, in slabs if they are worth it; `false` if not all of the chunks are
+/// known, or one has changed.
+#[expect(clippy::cast_possible_truncation, reason = "places in lists, and bytes of a chunk in memory")]
 pub(super) fn read_known(
-    reader: &Reader<'_>,
+    target: &Target<'_>,
+    picks: &Picks,
     selection: &Selection,
-    out: &OutputView<'_>,
+    out: &mut OutputView<'_>,
     arena: &Arena,
 ) -> Result<bool> {
-    let Some(parts) = plan(reader)? else { return Ok(false) };
+    let leaves = Leaves::new(picks, target.layout);
+    let Some(parts) = plan_all(target, &leaves)? else { return Ok(false) };
     let parts: Vec<(&Cell, &Part)> = parts.iter().map(|(cell, part)| (cell, part)).collect();
-    let session = reader.target.session;
     let bytes: usize = parts.iter().map(|(_, part)| part.bytes()).sum();
-    let done = match slabs(reader.target, selection, out, &parts, bytes) {
-        Some(slabs) => session.share(slabs.len() as u64, |number| {
-            let (selection, out) = &slabs[number as usize];
-            read_slab(reader.target, selection, out, arena, &parts)
+    let done = match slabs(target, selection, out, &parts, bytes) {
+        Some(slabs) => {
+            // Each is taken once, by who reads it.
+            let slabs: Vec<_> = slabs.into_iter().map(|slab| Mutex::new(Some(slab))).collect();
+            target.session.share(slabs.len() as u64, |number| {
+                let slab = slabs[number as usize].lock().unwrap_or_else(PoisonError::into_inner).take();
+                slab.map_or(Ok(()), |(selection, out)| read_slab(target, &selection, out, arena, &parts))
+            })
+        }
+        None => with_reader(target, picks, out.reborrow(), arena, |reader| {
+            if bytes as u64 <= costs::READ_ALONE {
+                return reader.read_parts(&parts);
+            }
+            target.session.share(parts.len() as u64, |i| reader.read_parts(&parts[i as usize..][..1]))
         }),
-        None if bytes as u64 <= SMALL => reader.read_parts(&parts),
-        None => session.share(parts.len() as u64, |i| reader.read_parts(&parts[i as usize..][..1])),
     };
     unless_changed(done)
 }
 
-/// What is needed of each chunk; `None` where one is not known, or is needed whole.
-fn plan(reader: &Reader<'_>) -> Result<Option<Vec<(Cell, Part)>>> {
+/// What is needed of each chunk; `None` if one is not known, or is needed whole.
+fn plan_all(target: &Target<'_>, leaves: &Leaves<'_>) -> Result<Option<Vec<(Cell, Part)>>> {
     let mut parts = Ok(Some(Vec::new()));
-    reader.picks.objects(reader.target.layout).for_each(|child| {
+    leaves.picks.objects(target.layout).for_each(|child| {
         let Ok(Some(found)) = &mut parts else { return };
-        match reader.target.chunk_key(&child.at) {
+        match target.chunk_key(&child.at) {
             Err(error) => parts = Err(error),
-            Ok(key) => match reader.plan_part(&child.cell, &key) {
+            Ok(key) => match plan_object(target, leaves, &child.cell, &key) {
                 Some(part) => found.push((child.cell, part)),
                 None => parts = Ok(None),
             },
@@ -58,16 +67,16 @@ fn plan(reader: &Reader<'_>) -> Result<Option<Vec<(Cell, Part)>>> {
 }
 
 /// The slabs of a selection; `None` where it is not worth it to cut.
-fn slabs<'a>(
+fn slabs<'o>(
     target: &Target<'_>,
     selection: &Selection,
-    out: &OutputView<'a>,
+    out: &'o mut OutputView<'_>,
     parts: &[(&Cell, &Part)],
     bytes: usize,
-) -> Option<Vec<(Selection, OutputView<'a>)>> {
-    let most = (bytes / WORTH).min(target.session.threads());
+) -> Option<Vec<(Selection, OutputView<'o>)>> {
+    let most = (bytes / costs::SLAB).min(target.session.threads());
     let (Selection::Axes(axes), Some((_, first))) = (selection, parts.first()) else { return None };
-    if most < 2 || bytes as u64 <= SMALL {
+    if most < 2 || bytes as u64 <= costs::READ_ALONE {
         return None;
     }
     let chain = target.layout.leaf();
@@ -75,39 +84,38 @@ fn slabs<'a>(
     // Steps of the axis in a block.
     let (n, len) = (chain.spec().shape.get(axis).copied().unwrap_or(1), chain.spec().byte_len());
     let rows = first.seen.known.block_bytes() as u64 * n / len.max(1) as u64;
-    Some(cut(axes, out, axis, rows.max(1), most as u64)).filter(|slabs| slabs.len() > 1)
+    Some(cut(axes, out.reborrow(), axis, rows.max(1), most as u64)).filter(|slabs| slabs.len() > 1)
 }
 
 fn read_slab(
     target: &Target<'_>,
     selection: &Selection,
-    out: &OutputView<'_>,
+    out: OutputView<'_>,
     arena: &Arena,
     parts: &[(&Cell, &Part)],
 ) -> Result<()> {
     let picks = Picks::new(selection, target.layout);
-    let decoder = LeafDecoder::new(target.layout, &picks, out, arena);
-    let reader = Reader { target, picks: &picks, decoder: &decoder };
-    let mut result = Ok(());
-    picks.objects(target.layout).for_each(|child| {
-        if result.is_ok() {
-            result = target.chunk_key(&child.at).and_then(|key| {
-                let seen = parts.iter().map(|(_, part)| &part.seen).find(|seen| seen.key == key);
-                let part = seen.and_then(|seen| reader.plan_known(&child.cell, seen.clone()));
-                match part {
-                    Some(part) => reader.read_parts(&[(&child.cell, &part)]),
-                    None => Err(StoreError::Changed { key: key.to_string() }.into()),
-                }
-            });
-        }
-    });
-    result
+    with_reader(target, &picks, out, arena, |reader| {
+        let mut result = Ok(());
+        picks.objects(target.layout).for_each(|child| {
+            if result.is_ok() {
+                result = target.chunk_key(&child.at).and_then(|key| {
+                    let seen = parts.iter().map(|(_, part)| &part.seen).find(|seen| seen.key == key);
+                    match seen.and_then(|seen| plan(reader.decoder.leaves(), &child.cell, seen.clone())) {
+                        Some(part) => reader.read_parts(&[(&child.cell, &part)]),
+                        None => Err(StoreError::Changed { key: key.to_string() }.into()),
+                    }
+                });
+            }
+        });
+        result
+    })
 }
 
 /// Cuts a selection along an axis into at most `most` slabs, before multiples of `rows` where it runs upwards.
 fn cut<'a>(
     axes: &[AxisSelection],
-    out: &OutputView<'a>,
+    mut out: OutputView<'a>,
     axis: usize,
     rows: u64,
     most: u64,
@@ -126,15 +134,9 @@ fn cut<'a>(
         let mut axes = axes.to_vec();
         let first = start.wrapping_add_signed(step * begin as i64);
         axes[axis] = AxisSelection::Range { start: first, step, len: end - begin };
-        let mut shape = Dims::from_slice(out.shape());
-        shape[axis] = end - begin;
-        // SAFETY: a part of the output along one axis; slabs have disjoint parts.
-        let part = unsafe {
-            let pointer = out.pointer().offset(begin as isize * out.strides()[axis]);
-            OutputView::from_raw(pointer, &shape, out.strides(), out.item())
-        };
+        let (part, rest) = out.split_at(axis, end - begin);
         slabs.push((Selection::Axes(axes), part));
-        begin = end;
+        (begin, out) = (end, rest);
     }
     slabs
 }
@@ -152,22 +154,19 @@ mod tests {
             let start = if step < 0 { start + 3 * len } else { start };
             let axes = [AxisSelection::List(vec![7, 7]), AxisSelection::Range { start, step, len }];
             let mut values = vec![0u8; 2 * len as usize];
-            let all = values.as_ptr();
-            let out = OutputView::new(&mut values, &[2, len], 1).unwrap();
-            let slabs = cut(&axes, &out, 1, rows, most);
+            let mut out = OutputView::new(&mut values, &[2, len], 1).unwrap();
+            prop_assert!(cut(&axes, out.reborrow(), 0, rows, most).is_empty());
+            let slabs = cut(&axes, out, 1, rows, most);
             prop_assert!(!slabs.is_empty() && slabs.len() as u64 <= most);
             let mut found = Vec::new();
             for (selection, out) in &slabs {
                 let Selection::Axes(cut) = selection else { panic!("{selection:?}") };
                 let AxisSelection::Range { start: first, step: same, len: some } = cut[1] else { panic!("{cut:?}") };
                 prop_assert_eq!((&cut[0], same, out.shape()), (&axes[0], step, &[2, some][..]));
-                let place = out.pointer() as usize - all as usize;
-                prop_assert_eq!(place, found.len());
                 prop_assert!(found.is_empty() || step < 0 || (first - 1) / rows < first / rows || step > 1);
                 found.extend((0..some as i64).map(|i| first as i64 + i * step));
             }
             prop_assert_eq!(found, (0..len as i64).map(|i| start as i64 + i * step).collect::<Vec<_>>());
-            prop_assert!(cut(&axes, &out, 0, rows, most).is_empty());
         }
     }
 }

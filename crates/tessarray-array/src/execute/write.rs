@@ -20,6 +20,7 @@
 //! Each worker holds one encoded object and one decoded inner chunk, or a block of it where it is large. Where there are fewer objects than workers, the
 //! workers share the inner chunks of one object instead.
 
+use super::costs;
 use super::encode::{Encoded, End, ObjectEncoder};
 use crate::error::Result;
 use crate::plan::{Child, Picks};
@@ -29,9 +30,6 @@ use std::ops::Range;
 use tessarray_buffer::{Arena, InputView};
 use tessarray_grid::Selection;
 use tessarray_store::{Key, PutMode, StoreError, Update};
-
-/// Work below this many bytes stays on the caller's thread.
-const SMALL: u64 = 64 << 10;
 
 /// Writes a checked selection from `input`, which has the selection's shape.
 pub(crate) fn write(
@@ -62,7 +60,7 @@ pub(crate) fn write_fields(
     let threads = target.session.threads() as u64;
     let bytes = picks.leaf_count().saturating_mul(target.layout.leaf_bytes() as u64);
     let n = objects.len();
-    if threads == 1 || bytes <= SMALL {
+    if threads == 1 || bytes <= costs::WRITE_ALONE {
         return (0..n).try_for_each(|i| object(target, &encoder, &objects.get(i), false));
     }
     let whole_rounds = n - n % threads;

@@ -14,6 +14,9 @@ impl Group {
     /// Writes the metadata of everything below into this group's own document (Zarr v3 inline; v2 `.zmetadata`), so
     /// that readers of remote stores need one request. Do it again after the hierarchy, a shape or an attribute
     /// changes: readers that use it see the state of the last time.
+    ///
+    /// # Errors
+    /// A member whose metadata cannot be read; a store that fails.
     pub fn consolidate(&self) -> Result<()> {
         self.refresh()?;
         let mut nodes = BTreeMap::new();
@@ -45,6 +48,9 @@ pub(super) fn bare(metadata: &GroupMetadata) -> GroupMetadata {
 
 /// Checks every array at and below `path`: metadata, shard indexes, checksums and, with `deep`, every chunk. A node
 /// whose metadata is not acceptable is a finding, and the rest is checked all the same.
+///
+/// # Errors
+/// A path that no node can have; a store that fails. What is wrong with what is stored is in the findings.
 pub fn check_store(
     session: &Session,
     store: &Arc<dyn Store>,
@@ -57,6 +63,9 @@ pub fn check_store(
 /// Checks as [`check_store`] does, and removes the harmless findings: objects outside an array's grid, by
 /// [`Array::remove_strays`], which is safe beside writers. Damaged objects stay. Returns the damage that is there, and
 /// what was removed.
+///
+/// # Errors
+/// Those of [`check_store`]; a store that cannot be changed.
 pub fn repair_store(
     session: &Session,
     store: &Arc<dyn Store>,

@@ -20,6 +20,9 @@ impl Group {
 
     /// As [`members`](Self::members), with the error in the place of a member that cannot be opened: one whose metadata
     /// are damaged, or need what this release does not have.
+    ///
+    /// # Errors
+    /// A store that cannot be listed.
     pub fn look(&self) -> Result<Vec<(String, Result<Member>)>> {
         if let Some(members) = self.consolidated_members() {
             return Ok(members.into_iter().filter(|(path, _)| !path.contains('/')).collect());
@@ -49,6 +52,9 @@ impl Group {
     }
 
     /// The member at a path, which may lead through several groups; `None` where there is none.
+    ///
+    /// # Errors
+    /// A member that is there and cannot be opened; a store that fails.
     pub fn get(&self, path: &str) -> Result<Option<Member>> {
         let full = self.join(path);
         if full == self.inner.path {
@@ -97,6 +103,9 @@ impl Group {
     }
 
     /// As [`tree`](Self::tree), with the error in the place of what cannot be opened.
+    ///
+    /// # Errors
+    /// A store that cannot be listed.
     pub fn look_below(&self) -> Result<Vec<(String, Result<Member>)>> {
         if let Some(mut members) = self.consolidated_members() {
             members.sort_by(|a, b| a.0.split('/').cmp(b.0.split('/')));

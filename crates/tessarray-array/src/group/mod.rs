@@ -34,12 +34,17 @@ struct Inner {
 /// An array or a group.
 #[derive(Debug, Clone)]
 pub enum Member {
+    /// An array.
     Array(Array),
+    /// A group.
     Group(Group),
 }
 
 impl Group {
     /// Creates a group at `path` (empty for the root), and the groups above it.
+    ///
+    /// # Errors
+    /// [`ArrayError::Exists`] if something is there and `overwrite` is not set; a path that no node can have; a store that fails.
     pub fn create(
         session: &Session,
         store: Arc<dyn Store>,
@@ -62,6 +67,9 @@ impl Group {
     }
 
     /// Opens the group at `path`, Zarr v3 or v2.
+    ///
+    /// # Errors
+    /// [`ArrayError::NotFound`] and [`ArrayError::WrongNode`]; metadata that are damaged; a store that fails.
     pub fn open(session: &Session, store: Arc<dyn Store>, path: &str) -> Result<Self> {
         match Self::open_member(session, store.clone(), path)? {
             Member::Group(group) => Ok(group),
@@ -73,6 +81,9 @@ impl Group {
     }
 
     /// Opens whatever is at `path`.
+    ///
+    /// # Errors
+    /// [`ArrayError::NotFound`]; metadata that are damaged or need what is not supported; a store that fails.
     pub fn open_member(session: &Session, store: Arc<dyn Store>, path: &str) -> Result<Member> {
         let path = clean(path);
         match documents::load_with_copy(&store, &Prefix::from_path(&path)?, session.limits())? {
@@ -138,6 +149,9 @@ impl Group {
     }
 
     /// Creates a group below this one, and the groups between.
+    ///
+    /// # Errors
+    /// Those of [`create`](Self::create).
     pub fn create_group(&self, path: &str, attributes: Map<String, Value>, overwrite: bool) -> Result<Self> {
         let (session, store) = (&self.inner.session, self.inner.store.clone());
         let group =
@@ -147,6 +161,9 @@ impl Group {
     }
 
     /// Creates an array below this group, and the groups between.
+    ///
+    /// # Errors
+    /// Those of [`Array::create`].
     pub fn create_array(&self, path: &str, spec: &ArraySpec, overwrite: bool) -> Result<Array> {
         let array =
             Array::create(&self.inner.session, self.inner.store.clone(), &self.join(path), spec, overwrite)?;
@@ -167,6 +184,9 @@ impl Group {
     /// Removes a member with everything below it; `false` where there is none. Not atomic: its metadata goes first, so
     /// that appends and resizes of it end or are refused. A node that another writer makes at this path meanwhile may
     /// be removed with it.
+    ///
+    /// # Errors
+    /// A path that no node can have; a store that fails: part of what was there may be left.
     pub fn delete(&self, path: &str) -> Result<bool> {
         let full = self.join(path);
         if full == self.inner.path {
@@ -189,6 +209,9 @@ impl Group {
     }
 
     /// Replaces the user's attributes. Consolidated metadata stays as it was.
+    ///
+    /// # Errors
+    /// A store that fails; a group that is gone, or keeps changing meanwhile.
     pub fn set_attributes(&self, attributes: Map<String, Value>) -> Result<()> {
         self.refresh()?;
         let metadata = GroupMetadata { attributes, ..(*self.metadata()).clone() };
@@ -196,6 +219,9 @@ impl Group {
     }
 
     /// Reads the metadata again.
+    ///
+    /// # Errors
+    /// A group that is gone; metadata that cannot be read any more; a store that fails.
     pub fn refresh(&self) -> Result<()> {
         let store = &self.inner.store;
         match documents::load_with_copy(store, &self.inner.prefix, self.inner.session.limits())? {

@@ -5,9 +5,10 @@
 //! chunk is a leaf, which is decoded once.
 
 mod coverage;
+mod output;
 mod picks;
 mod ranges;
 
 pub(crate) use coverage::is_inside;
 pub(crate) use picks::{Cell, Child, Children, Picks};
-pub(crate) use ranges::{Leaf, Span, merge};
+pub(crate) use ranges::{Span, StoredLeaf, merge};

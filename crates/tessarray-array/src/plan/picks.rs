@@ -137,6 +137,7 @@ impl Children {
     }
 
     /// Number `index`, counted in C order.
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a list")]
     pub(crate) fn get(&self, index: u64) -> Child {
         match self {
             Self::Axes(groups) => {

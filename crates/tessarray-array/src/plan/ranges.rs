@@ -11,14 +11,14 @@ pub(crate) struct Span {
 
 /// An innermost chunk to decode, and where its bytes lie in the object.
 #[derive(Debug)]
-pub(crate) struct Leaf {
+pub(crate) struct StoredLeaf {
     pub cell: Cell,
     pub span: Span,
 }
 
 /// Merges leaves, sorted by offset here, into spans: neighbours up to `hole` bytes apart are fetched together, as long
 /// as the whole stays within `limit` bytes. Gives each span with the range of leaves it serves.
-pub(crate) fn merge(leaves: &mut [Leaf], hole: u64, limit: u64) -> Vec<(Span, std::ops::Range<usize>)> {
+pub(crate) fn merge(leaves: &mut [StoredLeaf], hole: u64, limit: u64) -> Vec<(Span, std::ops::Range<usize>)> {
     leaves.sort_unstable_by_key(|leaf| leaf.span.offset);
     let mut merged: Vec<(Span, std::ops::Range<usize>)> = Vec::new();
     for (i, leaf) in leaves.iter().enumerate() {
@@ -40,8 +40,8 @@ pub(crate) fn merge(leaves: &mut [Leaf], hole: u64, limit: u64) -> Vec<(Span, st
 mod tests {
     use super::*;
 
-    fn leaf(offset: u64, length: u64) -> Leaf {
-        Leaf { cell: Cell::Points(0..0), span: Span { offset, length } }
+    fn leaf(offset: u64, length: u64) -> StoredLeaf {
+        StoredLeaf { cell: Cell::Points(0..0), span: Span { offset, length } }
     }
 
     #[test]

@@ -55,6 +55,9 @@ pub fn note(access: &Access<'_>) -> Vec<(Arc<Log>, io::Error)> {
 ///
 /// A file that is already recorded into is the same log, so that no access is in it twice. Fails where the file cannot
 /// be opened, or is something else than a log ([`io::ErrorKind::InvalidData`]).
+///
+/// # Errors
+/// A file that cannot be made or written, or that is no log of this format.
 pub fn begin(path: &Path) -> io::Result<Arc<Log>> {
     let log = Log::open(path)?;
     let mut logs = LOGS.write().unwrap_or_else(PoisonError::into_inner);

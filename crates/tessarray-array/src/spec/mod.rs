@@ -15,8 +15,10 @@ use tessarray_meta::{Format, KeyEncoding};
 /// How the array is cut for reading (the inner chunk when there are shards).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ChunkChoice {
+    /// Chunks of a size that suits most reads.
     #[default]
     Auto,
+    /// Chunks of this shape, clipped at the array's end.
     Shape(Vec<u64>),
     /// Lengths of their own along each axis (a rectilinear grid), that sum to the array's. Not with shards.
     Edges(Vec<Edges>),
@@ -28,7 +30,9 @@ pub enum ShardChoice {
     /// No shards: every chunk is an object.
     #[default]
     None,
+    /// Shards of a size that suits stores, with small inner chunks.
     Auto,
+    /// Shards of this shape, of whole chunks.
     Shape(Vec<u64>),
     /// Lengths of their own along each axis, of whole chunks, that sum to the array's.
     Edges(Vec<Edges>),
@@ -37,6 +41,7 @@ pub enum ShardChoice {
 /// Codecs of one kind.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum CodecChoice {
+    /// Those that suit the data type.
     #[default]
     Auto,
     /// Exactly these; may be empty.
@@ -60,9 +65,13 @@ pub enum ChecksumChoice {
 /// A new array. Build one with [`ArraySpec::new`] and change what differs from the defaults.
 #[derive(Debug, Clone)]
 pub struct ArraySpec {
+    /// Elements along each axis.
     pub shape: Vec<u64>,
+    /// The type of an element.
     pub data_type: DataType,
+    /// How the array is cut for reading.
     pub chunks: ChunkChoice,
+    /// What is stored as one object.
     pub shards: ShardChoice,
     /// Array-to-array codecs; `Auto` is none.
     pub filters: CodecChoice,
@@ -77,9 +86,13 @@ pub struct ArraySpec {
     pub fill_value: Option<Value>,
     /// `true`: chunks are stored in Fortran order.
     pub fortran_order: bool,
+    /// Zarr v3 or v2.
     pub format: Format,
+    /// The user's attributes.
     pub attributes: Map<String, Value>,
+    /// How chunks are named; `None` is the format's default.
     pub key_encoding: Option<KeyEncoding>,
+    /// Names of the dimensions, if they have any.
     pub dimension_names: Option<Vec<Option<String>>>,
 }
 

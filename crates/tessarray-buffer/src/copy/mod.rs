@@ -72,6 +72,7 @@ pub unsafe fn stream_strided(
 
 /// # Safety
 /// As for [`copy_strided`].
+#[expect(clippy::cast_possible_truncation, reason = "elements of an array in memory")]
 unsafe fn copy(
     (src, src_strides): (*const u8, &[isize]),
     (dst, dst_strides): (*mut u8, &[isize]),

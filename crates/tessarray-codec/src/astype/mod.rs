@@ -2,9 +2,9 @@
 
 use crate::config::Settings;
 use crate::lanes::{Types, cast};
-use crate::list::register_all;
-use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result};
-use std::sync::Arc;
+use crate::number_filter::{NumberFilter, codec};
+use crate::registry::register_all;
+use crate::{AnyCodec, ChunkSpec, NamedConfig, Registry, Result};
 
 const NAME: &str = "astype";
 
@@ -21,31 +21,28 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
     let settings = Settings::new(config, &["encode_dtype", "decode_dtype"])?;
     settings.required("encode_dtype", settings.value("encode_dtype"))?;
     let types = Types::read(&settings, spec, NAME, ["decode_dtype", "encode_dtype"])?;
-    Ok(AnyCodec::Array(Arc::new(AsType { types })))
+    Ok(codec(AsType { types }))
 }
 
-impl ArrayCodec for AsType {
+impl NumberFilter for AsType {
+    const NAME: &'static str = NAME;
+
+    fn types(&self) -> &Types {
+        &self.types
+    }
+
     fn config(&self) -> NamedConfig {
         NamedConfig::new("numcodecs.astype")
             .with("encode_dtype", self.types.encoded_name.clone())
             .with("decode_dtype", self.types.decoded_name.clone())
     }
 
-    fn encoded_spec(&self, decoded: &ChunkSpec) -> Result<ChunkSpec> {
-        let types = &self.types;
-        types.encoded_spec(NAME, decoded, |input, out| cast(types.decoded, input, types.encoded, out))
-    }
-
-    fn encode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, input.len(), out.len())?;
+    fn encode(&self, input: &[u8], out: &mut [u8]) {
         cast(self.types.decoded, input, self.types.encoded, out);
-        Ok(())
     }
 
-    fn decode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, out.len(), input.len())?;
+    fn decode(&self, input: &[u8], out: &mut [u8]) {
         cast(self.types.encoded, input, self.types.decoded, out);
-        Ok(())
     }
 }
 

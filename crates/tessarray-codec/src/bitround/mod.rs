@@ -3,7 +3,7 @@
 
 use crate::config::Settings;
 use crate::lanes::Number;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
 use tessarray_buffer::DataType;
@@ -77,6 +77,7 @@ macro_rules! signed {
             fn unsigned_abs_of(self) -> $unsigned {
                 self.unsigned_abs()
             }
+            #[expect(clippy::cast_possible_truncation, reason = "a size that was of this type, rounded within it")]
             fn with_size(self, size: u128) -> Self {
                 let size = size as $unsigned as $signed;
                 if self < 0 { size.wrapping_neg() } else { size }
@@ -87,6 +88,7 @@ macro_rules! signed {
             fn unsigned_abs_of(self) -> $unsigned {
                 self
             }
+            #[expect(clippy::cast_possible_truncation, reason = "a size that was of this type, rounded within it")]
             fn with_size(self, size: u128) -> Self {
                 size as $unsigned
             }

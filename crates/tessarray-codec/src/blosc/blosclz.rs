@@ -20,6 +20,7 @@ fn word(src: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Compresses `src` into `out` and returns the length; `None` if it does not fit. `level` is 1 to 9.
+#[expect(clippy::cast_possible_truncation, reason = "positions in a block, which has less than 2 GiB")]
 pub(super) fn compress(level: u8, src: &[u8], out: &mut [u8], table: &mut Table) -> Option<usize> {
     if src.len() < 16 || out.len() < 66 || u32::try_from(src.len()).is_err() {
         return None;
@@ -84,6 +85,10 @@ impl Writer<'_> {
         Some(())
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "each byte is a field that its bounds or mask make fit"
+    )]
     fn literals(&mut self, bytes: &[u8]) -> Option<()> {
         for run in bytes.chunks(MAX_COPY) {
             self.put(&[(run.len() - 1) as u8])?;
@@ -92,6 +97,10 @@ impl Writer<'_> {
         Some(())
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "each byte is a field that its bounds or mask make fit"
+    )]
     fn matched(&mut self, length: usize, distance: usize) -> Option<()> {
         let (mut length, distance) = (length - 2, distance - 1);
         let far = distance >= MAX_DISTANCE;

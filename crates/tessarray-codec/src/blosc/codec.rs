@@ -2,7 +2,9 @@
 
 use super::header::HEADER;
 use super::{BloscConfig, decode, encode, raw};
-use crate::{BytesCodec, EncodedSize, NamedConfig, Pieces, Result, Window};
+use crate::{
+    BlockCodec, BytesCodec, EncodedSize, InnerChecksum, NamedConfig, PieceEncoder, Pieces, Result, Window,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,7 +24,10 @@ pub struct BloscCodec {
 }
 
 impl BloscCodec {
-    /// A codec of these settings; refuses any out of range.
+    /// A codec of these settings.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`](crate::CodecError) for a setting out of range.
     pub fn new(config: BloscConfig) -> Result<Self> {
         config.check()?;
         Ok(Self { config, checksum: true })
@@ -51,10 +56,6 @@ impl BytesCodec for BloscCodec {
         self.config.to_v3()
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        Some(self.config.to_v2())
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         let more = if self.checksum { raw::overhead(decoded) } else { HEADER };
         EncodedSize::AtMost(decoded.saturating_add(more))
@@ -64,12 +65,30 @@ impl BytesCodec for BloscCodec {
         encode::encode(&self.config, self.checksum, &input, out)
     }
 
-    fn encode_pieces(&self, input: &dyn Pieces, out: &mut Vec<u8>) -> Option<Result<()>> {
-        self.fits(input).then(|| encode::encode(&self.config, self.checksum, input, out))
+    fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
+        decode::decode(input, out, false)
     }
 
-    fn without_own_checksum(&self) -> Option<Arc<dyn BytesCodec>> {
-        Some(Arc::new(self.clone().without_checksum()))
+    fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
+        decode::decode_bounded(input, limit, out)
+    }
+
+    fn inner_checksum(&self) -> Option<&dyn InnerChecksum> {
+        Some(self)
+    }
+
+    fn blocks(&self) -> Option<&dyn BlockCodec> {
+        Some(self)
+    }
+
+    fn pieces(&self) -> Option<&dyn PieceEncoder> {
+        Some(self)
+    }
+}
+
+impl PieceEncoder for BloscCodec {
+    fn encode_pieces(&self, input: &dyn Pieces, out: &mut Vec<u8>) -> Option<Result<()>> {
+        self.fits(input).then(|| encode::encode(&self.config, self.checksum, input, out))
     }
 
     fn stored_head(&self, input: &dyn Pieces, runs: &[&[u8]]) -> Option<Vec<u8>> {
@@ -78,29 +97,29 @@ impl BytesCodec for BloscCodec {
         }
         encode::stored_head(&self.config, self.checksum, input, runs)
     }
+}
 
-    fn stored<'a>(&self, input: &'a [u8], decoded: usize) -> Option<&'a [u8]> {
-        decode::stored(input, decoded)
-    }
-
-    fn decode(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
-        decode::decode(input, out, false)
-    }
-
-    fn verify_inside(&self, input: &[u8]) -> Result<()> {
-        decode::verify(input)
+impl InnerChecksum for BloscCodec {
+    fn verify(&self, input: &[u8]) -> Result<bool> {
+        decode::verify(input).map(|()| true)
     }
 
     fn decode_verified(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
         decode::decode(input, out, true)
     }
 
-    fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-        decode::decode_bounded(input, limit, out)
+    fn without(&self) -> Option<Arc<dyn BytesCodec>> {
+        Some(Arc::new(self.clone().without_checksum()))
+    }
+}
+
+impl BlockCodec for BloscCodec {
+    fn block_len(&self, input: &[u8], decoded: usize) -> Result<usize> {
+        decode::block_len(input, decoded)
     }
 
-    fn block_len(&self, input: &[u8], decoded: usize) -> Result<Option<usize>> {
-        decode::block_len(input, decoded)
+    fn stored<'a>(&self, input: &'a [u8], decoded: usize) -> Option<&'a [u8]> {
+        decode::stored(input, decoded)
     }
 
     fn decode_block(&self, input: Window<'_>, decoded: usize, block: usize, out: &mut [u8]) -> Result<()> {

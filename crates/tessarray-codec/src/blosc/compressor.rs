@@ -14,11 +14,15 @@ use zstd_safe::{CCtx, DCtx};
 pub enum Compressor {
     /// Blosc's own, of the FastLZ family.
     Blosclz,
+    /// The reference LZ4 to write, our decoder to read.
     Lz4,
     /// LZ4 with a slower search: smaller, and as fast to read.
     Lz4hc,
+    /// Google's Snappy; C-Blosc is seldom built with it.
     Snappy,
+    /// Deflate with zlib's header and checksum.
     Zlib,
+    /// Zstandard.
     Zstd,
 }
 

@@ -22,6 +22,7 @@ pub struct BloscConfig {
     pub compressor: Compressor,
     /// 0 (store) to 9 (smallest).
     pub level: u8,
+    /// What is done to a block before compression (`shuffle`).
     pub filter: Filter,
     /// Bytes of one element, at least 1. Above 255, Blosc treats the data as single bytes.
     pub typesize: usize,
@@ -43,6 +44,9 @@ const SETTINGS: [&str; 5] = ["cname", "clevel", "shuffle", "typesize", "blocksiz
 impl BloscConfig {
     /// From Zarr v3 settings (`shuffle` a word) or numcodecs' (`shuffle` a number, -1 for automatic). A missing
     /// setting has numcodecs' default; a missing element size is the chunk's.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`] for an unknown setting, and for a new array for a value out of range.
     pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
         // Variable-length elements have become plain bytes when they get here.
         let itemsize = if spec.data_type.is_variable() { 1 } else { spec.data_type.size().max(1) };
@@ -58,7 +62,7 @@ impl BloscConfig {
                 .map(|(key, range)| settings.encoder_int(key, range));
         let size = |number: i64| usize::try_from(number).unwrap_or(0);
         if let Some(level) = level? {
-            out.level = level as u8;
+            out.level = u8::try_from(level).unwrap_or(out.level);
         }
         if let Some(typesize) = typesize?.filter(|&typesize| typesize > 0) {
             out.typesize = size(typesize);
@@ -92,20 +96,6 @@ impl BloscConfig {
             .with("clevel", self.level)
             .with("shuffle", shuffle)
             .with("typesize", self.typesize)
-            .with("blocksize", self.blocksize)
-    }
-
-    /// The numcodecs settings, which have no element size.
-    pub fn to_v2(&self) -> NamedConfig {
-        let shuffle = match self.filter {
-            Filter::None => 0,
-            Filter::Bytes => 1,
-            Filter::Bits => 2,
-        };
-        NamedConfig::new("blosc")
-            .with("cname", self.compressor.name())
-            .with("clevel", self.level)
-            .with("shuffle", shuffle)
             .with("blocksize", self.blocksize)
     }
 

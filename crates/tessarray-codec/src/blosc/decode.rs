@@ -28,7 +28,7 @@ pub(super) fn decode(input: &[u8], out: &mut [u8], verified: bool) -> Result<()>
     with_scratch(|scratch| {
         let mut blocks = out.chunks_mut(header.blocksize).enumerate();
         let input = Window::whole(input);
-        blocks.try_for_each(|(index, out)| Block::find(&header, input, index)?.decode(out, scratch))
+        blocks.try_for_each(|(index, out)| FrameBlock::find(&header, input, index)?.decode(out, scratch))
     })
 }
 
@@ -44,7 +44,7 @@ pub(super) fn decode_bounded(input: &[u8], limit: usize, out: &mut Vec<u8>) -> R
     }
     with_scratch(|scratch| {
         for index in 0..header.blocks() {
-            let block = Block::find(&header, Window::whole(input), index)?;
+            let block = FrameBlock::find(&header, Window::whole(input), index)?;
             block.check_ratio()?;
             let start = out.len();
             crate::room::grow(out, block.bytes)?;
@@ -67,19 +67,20 @@ pub(super) fn verify(input: &[u8]) -> Result<()> {
 
 /// Where the only block of a frame has its data as they are.
 pub(super) fn stored_block(header: &Header, input: Window<'_>) -> Option<Range<usize>> {
-    let block = Block::find(header, input, 0).ok()?;
+    let block = FrameBlock::find(header, input, 0).ok()?;
     let plain = block.count == 1 && header.block_filter(block.bytes) == Filter::None;
     let begin = offset(input, HEADER).ok()? + 4;
     (plain && block.streams[0].len() == block.bytes).then_some(begin..begin + block.bytes)
 }
 
 /// The size of the frame's blocks; the frame must decode to `decoded` bytes.
-pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<Option<usize>> {
+pub(super) fn block_len(input: &[u8], decoded: usize) -> Result<usize> {
     let header = Header::read(input, input.len())?;
     if header.nbytes != decoded {
         return Err(size(decoded, header.nbytes));
     }
-    Ok(Some(header.blocksize))
+    // A frame of nothing has no blocks.
+    Ok(if header.blocksize == 0 { decoded } else { header.blocksize })
 }
 
 /// Decodes block `index` of the frame into exactly `out`.
@@ -99,7 +100,7 @@ pub(super) fn decode_block(input: Window<'_>, decoded: usize, index: usize, out:
         );
         return Ok(());
     }
-    with_scratch(|scratch| Block::find(&header, input, index)?.decode(out, scratch))
+    with_scratch(|scratch| FrameBlock::find(&header, input, index)?.decode(out, scratch))
 }
 
 /// Decodes the bytes `parts` of block `index` to their places in `out`, which has the block's bytes. `None` where all of
@@ -118,7 +119,7 @@ pub(super) fn decode_parts(
     if odd || parts.iter().any(|part| part.start > part.end || part.end > bytes) {
         return None;
     }
-    let block = Block::find(&header, input, index).ok()?;
+    let block = FrameBlock::find(&header, input, index).ok()?;
     with_scratch(|scratch| block.decode_parts(parts, out, scratch))
 }
 
@@ -135,7 +136,7 @@ pub(super) fn block_spans(input: &[u8], decoded: usize) -> Option<(usize, Vec<Ra
     let window = Window::whole(input);
     let span = |index: usize| {
         let begin = offset(window, HEADER + 4 * index).ok()?;
-        let block = Block::find(&header, window, index).ok()?;
+        let block = FrameBlock::find(&header, window, index).ok()?;
         let last = block.streams[block.count - 1];
         Some(begin..last.as_ptr() as usize - base + last.len())
     };
@@ -143,7 +144,7 @@ pub(super) fn block_spans(input: &[u8], decoded: usize) -> Option<(usize, Vec<Ra
 }
 
 /// One block of a frame, its streams found and inside the frame.
-struct Block<'a> {
+struct FrameBlock<'a> {
     header: &'a Header,
     /// Decoded bytes.
     bytes: usize,
@@ -151,7 +152,7 @@ struct Block<'a> {
     count: usize,
 }
 
-impl<'a> Block<'a> {
+impl<'a> FrameBlock<'a> {
     fn find(header: &'a Header, input: Window<'a>, index: usize) -> Result<Self> {
         let bytes = header.block_bytes(index);
         let count = header.streams(bytes);

@@ -191,6 +191,10 @@ impl Encoder<'_> {
 
     /// Appends header space and the data as they are. With `trying`, until a block after the first turns out to compress:
     /// then `false`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a frame has less than 2 GiB, as its header's fields"
+    )]
     fn store(&mut self, out: &mut Vec<u8>, trying: bool) -> bool {
         out.truncate(self.start);
         self.sum = 0;
@@ -223,6 +227,10 @@ impl Encoder<'_> {
     }
 
     /// Notes that block `index` starts where `out` has `at` bytes.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a frame has less than 2 GiB, as its header's fields"
+    )]
     fn start_block(&self, index: usize, at: usize, out: &mut [u8]) {
         let place = self.start + HEADER + 4 * index;
         out[place..place + 4].copy_from_slice(&((at - self.start) as u32).to_le_bytes());
@@ -243,6 +251,10 @@ impl Encoder<'_> {
     }
 
     /// Appends one block; `None` when that would take more than storing the data.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a frame has less than 2 GiB, as its header's fields"
+    )]
     fn block(&mut self, block: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let (typesize, most) = (self.header.typesize, self.most());
         let Scratch { block: shuffled, planes, stream, states, .. } = &mut *self.scratch;

@@ -101,6 +101,10 @@ impl Header {
     }
 
     /// The header's bytes. `nbytes`, `blocksize` and `cbytes` must have been checked to fit.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a frame has less than 2 GiB, as its header's fields, and elements at most 255 bytes"
+    )]
     pub fn bytes(&self) -> [u8; HEADER] {
         let mut flags = self.format << 5;
         flags |= if self.stored { STORED } else { 0 };

@@ -1,4 +1,5 @@
 //! The encoders of the reference LZ4 library, behind a safe function.
+#![expect(unsafe_code, reason = "calls of the reference LZ4 library")]
 
 use std::ffi::c_int;
 

@@ -33,6 +33,7 @@ pub(super) fn header(header: &Header) -> Header {
 }
 
 /// What stands before the data in a frame of one block. The checksum is still to come.
+#[expect(clippy::cast_possible_truncation, reason = "a frame has less than 2 GiB, as its header's fields")]
 pub(super) fn head(raw: &Header) -> Vec<u8> {
     let mut head = Vec::with_capacity(raw.table_end() + GAP + 4);
     head.extend_from_slice(&raw.bytes());
@@ -47,6 +48,7 @@ pub(super) fn head(raw: &Header) -> Vec<u8> {
 
 /// As [`head`], with the length of the one stream and the checksum: all of a frame of one block but its data, of which `sum`
 /// is the checksum. `None` where there are several blocks.
+#[expect(clippy::cast_possible_truncation, reason = "a frame has less than 2 GiB, as its header's fields")]
 pub(super) fn head_of(raw: &Header, sum: u32) -> Option<Vec<u8>> {
     if raw.blocks() != 1 {
         return None;

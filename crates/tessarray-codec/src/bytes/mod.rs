@@ -3,7 +3,7 @@
 mod swap;
 
 use crate::config::Settings;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, Serializer, fail};
 use std::sync::Arc;
 use swap::Units;

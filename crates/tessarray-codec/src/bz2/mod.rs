@@ -1,7 +1,7 @@
 //! `bz2`: bzip2 streams, one or several after one another.
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::streams::{Decoder, Step, Streams};
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use bzip2::{Action, Compress, Compression, Decompress, Status};
@@ -54,10 +54,6 @@ impl BytesCodec for Bz2 {
         NamedConfig::new("numcodecs.bz2").with("level", self.level)
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         EncodedSize::AtMost(bound(decoded))
     }
@@ -96,13 +92,13 @@ impl BytesCodec for Bz2 {
 #[cfg(test)]
 mod tests {
     use crate::NamedConfig;
-    use crate::conformance::{self, Flips, bytes_codec, bytes_codec_is_right};
+    use crate::conformance::{self, Flips, bytes_codec, check_round_trips};
 
     #[test]
     fn conforms() {
         conformance::bytes(&NamedConfig::new("bz2").with("level", 1), Flips::AreSeen);
         // Its decoder takes 4 MB, too slow to make for every flipped bit.
-        bytes_codec_is_right(bytes_codec(&NamedConfig::new("bz2").with("level", 9)).as_ref(), 1);
+        check_round_trips(bytes_codec(&NamedConfig::new("bz2").with("level", 9)).as_ref(), 1);
     }
 
     #[test]

@@ -8,8 +8,8 @@ mod round;
 
 use crate::config::Settings;
 use crate::lanes::{Number, cast, floats};
-use crate::list::register_all;
 use crate::numerals::{self, Numeral};
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail, numpy};
 use round::{OutOfRange, Rounding, Rules};
 use serde_json::Value;

@@ -127,6 +127,7 @@ fn narrow(rules: &Rules, x: f64, to: Number) -> Option<f64> {
 }
 
 /// The neighbour of a value of this type, above or below.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest number is what is wanted")]
 fn next(number: Number, x: f64, up: bool) -> f64 {
     // The bits of floats count upwards away from zero.
     let step = |bits: u16| {
@@ -146,6 +147,10 @@ fn next(number: Number, x: f64, up: bool) -> f64 {
 }
 
 /// Any value in any type, 64-bit integers included.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "below 2^126, where truncation takes what rounding has left: nothing"
+)]
 pub(super) fn any(rules: &Rules, value: Numeral, to: Number) -> Option<Numeral> {
     match (value, to.is_float()) {
         (Numeral::Float(x), true) => narrow(rules, x, to).map(Numeral::Float),

@@ -2,7 +2,7 @@
 
 use super::{ArrayStage, Chain, SerializerStage};
 use crate::sharding::{Sharding, ShardingConfig};
-use crate::{AnyCodec, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry, Result};
+use crate::{AnyCodec, ChunkSpec, CodecError, EncodedSize, InnerChecksum, NamedConfig, Registry, Result};
 
 /// Shardings inside shardings that are accepted.
 const MAX_SHARDINGS: usize = 4;
@@ -101,9 +101,9 @@ impl Builder {
 
     fn finish(mut self, spec: ChunkSpec) -> Result<Chain> {
         // One checksum is enough.
-        if let Some(last) = self.bytes.iter().rposition(|codec| codec.is_checksum()) {
+        if let Some(last) = self.bytes.iter().rposition(|codec| codec.checksum().is_some()) {
             for codec in &mut self.bytes[..last] {
-                if let Some(bare) = codec.without_own_checksum() {
+                if let Some(bare) = codec.inner_checksum().and_then(InnerChecksum::without) {
                     *codec = bare;
                 }
             }

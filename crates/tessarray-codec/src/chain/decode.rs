@@ -37,8 +37,8 @@ impl Chain {
         let mut window = 0..input.len();
         for (i, codec) in self.bytes.iter().enumerate().rev() {
             let current = &held.as_deref().unwrap_or(input)[window.clone()];
-            if let Some(verified) = codec.verify(current) {
-                let verified = verified?;
+            if let Some(sum) = codec.checksum() {
+                let verified = sum.verify(current)?;
                 let start = window.start + (verified.as_ptr() as usize - current.as_ptr() as usize);
                 window = start..start + verified.len();
                 continue;

@@ -9,10 +9,8 @@ mod blocks;
 mod build;
 mod decode;
 mod encode;
-mod known;
 
-pub use blocks::Blocks;
-pub use known::Known;
+pub use blocks::{BlockTable, Blocks};
 
 use crate::sharding::Sharding;
 use crate::{ArrayCodec, BytesCodec, ChunkSpec, EncodedSize, Serializer};

@@ -15,13 +15,13 @@ pub fn crc32c(data: &[u8]) -> u32 {
 
 /// The CRC-32C of what `crc` is the checksum of, followed by `data`. The checksum of nothing is 0.
 #[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "32 bits, as the algorithm's name says")]
 pub fn crc32c_append(crc: u32, data: &[u8]) -> u32 {
     if crc == 0 {
         return crc32c(data);
     }
     let mut digest = Digest::new_with_init_state(CrcAlgorithm::Crc32Iscsi, u64::from(!crc));
     digest.update(data);
-    // 32 bits, as the algorithm's name says.
     digest.finalize() as u32
 }
 

@@ -38,7 +38,8 @@ fn add(state: [u32; 3], block: [u8; 12]) -> [u32; 3] {
 
 /// The hash takes the length modulo 2^32, as the C code does.
 pub(super) fn lookup3(data: &[u8], seed: u32) -> u32 {
-    let length = (data.len() & 0xFFFF_FFFF) as u32;
+    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32 is what is wanted")]
+    let length = data.len() as u32;
     let start = 0xDEAD_BEEFu32.wrapping_add(length).wrapping_add(seed);
     let mut state = [start; 3];
     let mut rest = data;

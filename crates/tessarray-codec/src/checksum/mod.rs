@@ -8,8 +8,11 @@ mod fletcher32;
 mod jenkins;
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
-use crate::{AnyCodec, BytesCodec, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry, Result, fail};
+use crate::registry::register_all;
+use crate::{
+    AnyCodec, BytesCodec, ChecksumCodec, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry, Result,
+    Trailer, fail,
+};
 use std::sync::Arc;
 
 const SIZE: usize = 4;
@@ -141,10 +144,6 @@ impl BytesCodec for Checksum {
         }
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         EncodedSize::Exact(decoded.saturating_add(SIZE))
     }
@@ -168,29 +167,28 @@ impl BytesCodec for Checksum {
         crate::room::append(out, self.data_of_len(input, |n| n <= limit, limit)?)
     }
 
-    fn verify<'a>(&self, input: &'a [u8]) -> Option<Result<&'a [u8]>> {
-        Some(self.data(input))
+    fn checksum(&self) -> Option<&dyn ChecksumCodec> {
+        Some(self)
+    }
+}
+
+impl ChecksumCodec for Checksum {
+    fn verify<'a>(&self, input: &'a [u8]) -> Result<&'a [u8]> {
+        self.data(input)
     }
 
-    fn is_checksum(&self) -> bool {
-        true
+    fn trailer_len(&self) -> Option<usize> {
+        (self.location == Location::End).then_some(SIZE)
     }
 
-    fn is_seal(&self) -> bool {
-        self.location == Location::End
-    }
-
-    fn seal(&self, out: &mut Vec<u8>, start: usize) {
-        let sum = self.sum.of(out.get(start..).unwrap_or_default());
-        out.extend_from_slice(&sum.to_le_bytes());
-    }
-
-    fn seal_of(&self, parts: &[&[u8]]) -> Option<Vec<u8>> {
-        if self.sum != Sum::Crc32c {
-            return None;
-        }
-        let sum = parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part));
-        Some(sum.to_le_bytes().to_vec())
+    fn trailer(&self, parts: &[&[u8]]) -> Option<Trailer> {
+        self.trailer_len()?;
+        let sum = match (self.sum, parts) {
+            (sum, [data]) => sum.of(data),
+            (Sum::Crc32c, parts) => parts.iter().fold(0, |sum, part| crc32c::crc32c_append(sum, part)),
+            _ => return None,
+        };
+        Some(Trailer::from_slice(&sum.to_le_bytes()))
     }
 
     fn payload<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
@@ -232,7 +230,7 @@ mod tests {
         codec.encode(b"123456789", &mut encoded).unwrap();
         assert_eq!(encoded[9..], 0xE306_9283u32.to_le_bytes());
         encoded[0] ^= 1;
-        let error = codec.verify(&encoded).unwrap().unwrap_err();
+        let error = codec.checksum().unwrap().verify(&encoded).unwrap_err();
         assert!(matches!(error, CodecError::Checksum { stored: 0xE306_9283, .. }), "{error}");
     }
 

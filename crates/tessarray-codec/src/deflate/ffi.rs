@@ -1,4 +1,5 @@
 //! libdeflate's calls that also say how much of the input they took, which its safe wrapper does not have.
+#![expect(unsafe_code, reason = "calls of libdeflate")]
 
 use crate::{CodecError, Result, fail};
 use libdeflate_sys as sys;

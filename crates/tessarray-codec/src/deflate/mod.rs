@@ -7,7 +7,7 @@ mod ffi;
 
 use crate::config::Settings;
 use crate::grow::{Attempt, decode_growing};
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, EncodedSize, NamedConfig, Registry, Result, fail};
 use ffi::{Member, Wrapping, decode_member};
 use libdeflater::{CompressionLvl, Compressor};
@@ -109,10 +109,6 @@ impl BytesCodec for Deflate {
     fn config(&self) -> NamedConfig {
         let name = if self.wrapping == Wrapping::Gzip { "gzip" } else { "numcodecs.zlib" };
         NamedConfig::new(name).with("level", self.level)
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

@@ -2,9 +2,9 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, Types, floats, ints};
-use crate::list::register_all;
-use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
-use std::sync::Arc;
+use crate::number_filter::{NumberFilter, codec};
+use crate::registry::register_all;
+use crate::{AnyCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 
 const NAME: &str = "delta";
 
@@ -25,7 +25,7 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
         let reason = format!("differences of {} are not kept as {}", types.decoded_name, types.encoded_name);
         return Err(fail::data_type(NAME, spec, reason));
     }
-    Ok(AnyCodec::Array(Arc::new(Delta { types })))
+    Ok(codec(Delta { types }))
 }
 
 /// Calls a function with the differences or sums of the one integer type on both sides.
@@ -63,8 +63,44 @@ macro_rules! sums {
     }};
 }
 
-impl Delta {
-    fn encode_values(&self, input: &[u8], out: &mut [u8]) {
+/// Integers wrap where the decoded type's arithmetic does, before they are cast to the encoded type.
+#[derive(Debug, Clone, Copy)]
+struct Wrap(Number);
+
+impl Wrap {
+    fn to(number: Number) -> Self {
+        Self(number)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "to wrap is what it is for")]
+    fn wrap(self, x: i64) -> i64 {
+        match self.0 {
+            Number::I8 => i64::from(x as i8),
+            Number::I16 => i64::from(x as i16),
+            Number::I32 => i64::from(x as i32),
+            Number::U8 => i64::from(x as u8),
+            Number::U16 => i64::from(x as u16),
+            Number::U32 => i64::from(x as u32),
+            _ => x,
+        }
+    }
+}
+
+impl NumberFilter for Delta {
+    const NAME: &'static str = NAME;
+
+    fn types(&self) -> &Types {
+        &self.types
+    }
+
+    fn config(&self) -> NamedConfig {
+        let types = &self.types;
+        NamedConfig::new("numcodecs.delta")
+            .with("dtype", types.decoded_name.clone())
+            .with("astype", types.encoded_name.clone())
+    }
+
+    fn encode(&self, input: &[u8], out: &mut [u8]) {
         let Types { decoded, encoded, .. } = self.types;
         if decoded.is_float() {
             let (precision, mut first, mut last) = (decoded.precision(), true, 0.0);
@@ -89,7 +125,7 @@ impl Delta {
         }
     }
 
-    fn decode_values(&self, input: &[u8], out: &mut [u8]) {
+    fn decode(&self, input: &[u8], out: &mut [u8]) {
         let Types { decoded, encoded, .. } = self.types;
         if decoded.is_float() {
             let precision = decoded.precision().max(encoded.precision());
@@ -112,53 +148,6 @@ impl Delta {
                 }
             });
         }
-    }
-}
-
-/// Integers wrap where the decoded type's arithmetic does, before they are cast to the encoded type.
-#[derive(Debug, Clone, Copy)]
-struct Wrap(Number);
-
-impl Wrap {
-    fn to(number: Number) -> Self {
-        Self(number)
-    }
-
-    fn wrap(self, x: i64) -> i64 {
-        match self.0 {
-            Number::I8 => i64::from(x as i8),
-            Number::I16 => i64::from(x as i16),
-            Number::I32 => i64::from(x as i32),
-            Number::U8 => i64::from(x as u8),
-            Number::U16 => i64::from(x as u16),
-            Number::U32 => i64::from(x as u32),
-            _ => x,
-        }
-    }
-}
-
-impl ArrayCodec for Delta {
-    fn config(&self) -> NamedConfig {
-        let types = &self.types;
-        NamedConfig::new("numcodecs.delta")
-            .with("dtype", types.decoded_name.clone())
-            .with("astype", types.encoded_name.clone())
-    }
-
-    fn encoded_spec(&self, decoded: &ChunkSpec) -> Result<ChunkSpec> {
-        self.types.encoded_spec(NAME, decoded, |input, out| self.encode_values(input, out))
-    }
-
-    fn encode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, input.len(), out.len())?;
-        self.encode_values(input, out);
-        Ok(())
-    }
-
-    fn decode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, out.len(), input.len())?;
-        self.decode_values(input, out);
-        Ok(())
     }
 }
 

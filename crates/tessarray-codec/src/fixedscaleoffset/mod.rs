@@ -6,10 +6,10 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, Precision, Types, floats, ints};
-use crate::list::register_all;
-use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
+use crate::number_filter::{NumberFilter, codec};
+use crate::registry::register_all;
+use crate::{AnyCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use serde_json::Value;
-use std::sync::Arc;
 
 const NAME: &str = "fixedscaleoffset";
 
@@ -35,7 +35,7 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
         return Err(settings.error("setting \"scale\": expected a number other than 0, found 0".into()));
     }
     let value = |key| settings.value(key).cloned().unwrap_or(Value::Null);
-    Ok(AnyCodec::Array(Arc::new(FixedScaleOffset { types, offset: value("offset"), scale: value("scale") })))
+    Ok(codec(FixedScaleOffset { types, offset: value("offset"), scale: value("scale") }))
 }
 
 impl FixedScaleOffset {
@@ -44,8 +44,24 @@ impl FixedScaleOffset {
         let number = |value: &Value| precision.round(value.as_f64().unwrap_or(0.0));
         (number(&self.offset), number(&self.scale))
     }
+}
 
-    fn encode_values(&self, input: &[u8], out: &mut [u8]) {
+impl NumberFilter for FixedScaleOffset {
+    const NAME: &'static str = NAME;
+
+    fn types(&self) -> &Types {
+        &self.types
+    }
+
+    fn config(&self) -> NamedConfig {
+        NamedConfig::new("numcodecs.fixedscaleoffset")
+            .with("offset", self.offset.clone())
+            .with("scale", self.scale.clone())
+            .with("dtype", self.types.decoded_name.clone())
+            .with("astype", self.types.encoded_name.clone())
+    }
+
+    fn encode(&self, input: &[u8], out: &mut [u8]) {
         let Types { decoded, encoded, .. } = self.types;
         if let (false, false, Some(offset), Some(scale)) =
             (decoded.is_float(), encoded.is_float(), self.offset.as_i64(), self.scale.as_i64())
@@ -64,7 +80,7 @@ impl FixedScaleOffset {
         });
     }
 
-    fn decode_values(&self, input: &[u8], out: &mut [u8]) {
+    fn decode(&self, input: &[u8], out: &mut [u8]) {
         let Types { decoded, encoded, .. } = self.types;
         let precision = if encoded.is_float() { encoded.precision() } else { Precision::Double };
         let (offset, scale) = self.settings(precision);
@@ -73,32 +89,6 @@ impl FixedScaleOffset {
                 *x = precision.round(precision.round(*x / scale) + offset);
             }
         });
-    }
-}
-
-impl ArrayCodec for FixedScaleOffset {
-    fn config(&self) -> NamedConfig {
-        NamedConfig::new("numcodecs.fixedscaleoffset")
-            .with("offset", self.offset.clone())
-            .with("scale", self.scale.clone())
-            .with("dtype", self.types.decoded_name.clone())
-            .with("astype", self.types.encoded_name.clone())
-    }
-
-    fn encoded_spec(&self, decoded: &ChunkSpec) -> Result<ChunkSpec> {
-        self.types.encoded_spec(NAME, decoded, |input, out| self.encode_values(input, out))
-    }
-
-    fn encode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, input.len(), out.len())?;
-        self.encode_values(input, out);
-        Ok(())
-    }
-
-    fn decode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, out.len(), input.len())?;
-        self.decode_values(input, out);
-        Ok(())
     }
 }
 

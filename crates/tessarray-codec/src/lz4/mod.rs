@@ -4,7 +4,8 @@
 pub(crate) mod block;
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::grow::decode_declared;
+use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use std::sync::Arc;
 
@@ -54,14 +55,11 @@ impl BytesCodec for Lz4 {
         NamedConfig::new("numcodecs.lz4").with("acceleration", self.acceleration)
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         EncodedSize::AtMost(bound(decoded))
     }
 
+    #[expect(unsafe_code, reason = "a call of the reference LZ4 library")]
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let room = bound(input.len()) - HEADER;
         let (Ok(size), Ok(from), Ok(to), true) = (
@@ -104,13 +102,7 @@ impl BytesCodec for Lz4 {
         if size > block.len().saturating_mul(MAX_RATIO) {
             return Err(fail::corrupt(NAME, format!("{} bytes cannot decode to {size}", block.len())));
         }
-        let start = out.len();
-        crate::room::grow(out, size)?;
-        let result = out.get_mut(start..).map_or(Ok(()), |out| decode_block(block, out));
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        decode_declared(size, out, |out| decode_block(block, out))
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Options {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Filter {
+pub(super) enum LzmaFilter {
     Lzma1(Options),
     Lzma2(Options),
     /// Differences of bytes this far apart, less one.
@@ -116,7 +116,7 @@ impl Options {
     }
 }
 
-impl Filter {
+impl LzmaFilter {
     /// The compressor of a preset alone: LZMA1 or LZMA2.
     pub(super) fn preset(preset: u32, first: bool) -> Self {
         let options = Options::preset(preset);
@@ -146,7 +146,7 @@ impl Filter {
 }
 
 /// A list of filters, the first applied first when encoding; a compressor is the last.
-pub(super) fn read(list: &Value, settings: &Settings<'_>) -> Result<Vec<Filter>> {
+pub(super) fn read(list: &Value, settings: &Settings<'_>) -> Result<Vec<LzmaFilter>> {
     let expected = format!("a list of 1 to {MOST} filters, objects with an \"id\", a compressor at its end");
     let bad = || settings.wrong("filters", &expected, list);
     let items = list.as_array().filter(|items| (1..=MOST).contains(&items.len())).ok_or_else(bad)?;
@@ -171,14 +171,14 @@ pub(super) fn read(list: &Value, settings: &Settings<'_>) -> Result<Vec<Filter>>
         let filter = match id {
             DELTA => {
                 let distance = small(own.int("dist", 1..=256)?, 1);
-                Filter::Delta(u8::try_from(distance.saturating_sub(1)).unwrap_or(0))
+                LzmaFilter::Delta(u8::try_from(distance.saturating_sub(1)).unwrap_or(0))
             }
-            LZMA1 => Filter::Lzma1(Options::read(&own)?),
-            LZMA2 => Filter::Lzma2(Options::read(&own)?),
-            id => Filter::Branches(id, small(own.int("start_offset", 0..=u32::MAX.into())?, 0)),
+            LZMA1 => LzmaFilter::Lzma1(Options::read(&own)?),
+            LZMA2 => LzmaFilter::Lzma2(Options::read(&own)?),
+            id => LzmaFilter::Branches(id, small(own.int("start_offset", 0..=u32::MAX.into())?, 0)),
         };
         let is_last = i + 1 == items.len();
-        if is_last != matches!(filter, Filter::Lzma1(_) | Filter::Lzma2(_)) {
+        if is_last != matches!(filter, LzmaFilter::Lzma1(_) | LzmaFilter::Lzma2(_)) {
             return Err(bad());
         }
         out.push(filter);

@@ -7,10 +7,10 @@
 mod filters;
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::registry::register_all;
 use crate::streams::{Decoder, Step, Streams};
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
-use filters::Filter;
+use filters::LzmaFilter;
 use liblzma::stream::{Action, Check, Error, Filters, Status, Stream};
 use serde_json::Value;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ enum Format {
 struct Lzma {
     format: Format,
     check: Option<Check>,
-    filters: Vec<Filter>,
+    filters: Vec<LzmaFilter>,
     /// The settings as they are written.
     settings: NamedConfig,
 }
@@ -81,7 +81,7 @@ fn build(config: &NamedConfig, _: &ChunkSpec) -> Result<AnyCodec> {
     }
     let filters = match listed {
         Some(list) => filters::read(list, &settings)?,
-        None => vec![Filter::preset(preset.unwrap_or(PRESET), format == Format::Alone)],
+        None => vec![LzmaFilter::preset(preset.unwrap_or(PRESET), format == Format::Alone)],
     };
     let mut written = NamedConfig::new("numcodecs.lzma").with("format", format as u8).with("check", number);
     written = written.with("preset", preset.map_or(Value::Null, Value::from));
@@ -160,7 +160,7 @@ impl Lzma {
         let failed = |error: Error| fail::encode(NAME, error.to_string());
         match self.format {
             Format::Alone => {
-                let Some(Filter::Lzma1(options)) = self.filters.first() else {
+                let Some(LzmaFilter::Lzma1(options)) = self.filters.first() else {
                     return Err(fail::encode(NAME, "format 2 (alone) takes one LZMA1 filter"));
                 };
                 Stream::new_lzma_encoder(&options.library(len).map_err(failed)?).map_err(failed)
@@ -177,10 +177,6 @@ impl Lzma {
 impl BytesCodec for Lzma {
     fn config(&self) -> NamedConfig {
         self.settings.clone()
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

@@ -7,7 +7,7 @@
 mod numbers;
 
 use crate::config::Settings;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{
     AnyCodec, BytesCodec, ChunkSpec, CodecError, EncodedSize, NamedConfig, Registry, Result, Serializer, fail,
 };
@@ -121,10 +121,6 @@ impl Serializer for Pcodec {
 impl BytesCodec for PcodecBytes {
     fn config(&self) -> NamedConfig {
         NamedConfig { name: "pcodec_bytes".into(), ..self.0.settings.clone() }
-    }
-
-    fn config_v2(&self) -> Option<NamedConfig> {
-        Some(NamedConfig { name: NAME.into(), ..self.0.settings.clone() })
     }
 
     fn encoded_size(&self, decoded: usize) -> EncodedSize {

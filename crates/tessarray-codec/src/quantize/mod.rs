@@ -2,9 +2,9 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, Types, cast, floats};
-use crate::list::register_all;
-use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
-use std::sync::Arc;
+use crate::number_filter::{NumberFilter, codec};
+use crate::registry::register_all;
+use crate::{AnyCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 
 const NAME: &str = "quantize";
 
@@ -27,7 +27,7 @@ fn build(config: &NamedConfig, spec: &ChunkSpec) -> Result<AnyCodec> {
         return Err(fail::data_type(NAME, spec, "it rounds floats of 16, 32 or 64 bits"));
     }
     let digits = settings.required("digits", settings.encoder_int("digits", -300..=300)?)?;
-    Ok(AnyCodec::Array(Arc::new(Quantize { types, digits, scale: scale(digits) })))
+    Ok(codec(Quantize { types, digits, scale: scale(digits) }))
 }
 
 /// The power of two, by the steps that numcodecs takes.
@@ -37,8 +37,21 @@ fn scale(digits: i64) -> f64 {
     10f64.powf(-exponent).log2().ceil().exp2()
 }
 
-impl Quantize {
-    fn encode_values(&self, input: &[u8], out: &mut [u8]) {
+impl NumberFilter for Quantize {
+    const NAME: &'static str = NAME;
+
+    fn types(&self) -> &Types {
+        &self.types
+    }
+
+    fn config(&self) -> NamedConfig {
+        NamedConfig::new("numcodecs.quantize")
+            .with("digits", self.digits)
+            .with("dtype", self.types.decoded_name.clone())
+            .with("astype", self.types.encoded_name.clone())
+    }
+
+    fn encode(&self, input: &[u8], out: &mut [u8]) {
         let Types { decoded, encoded, .. } = self.types;
         let precision = decoded.precision();
         let scale = precision.round(self.scale);
@@ -48,30 +61,9 @@ impl Quantize {
             }
         });
     }
-}
 
-impl ArrayCodec for Quantize {
-    fn config(&self) -> NamedConfig {
-        NamedConfig::new("numcodecs.quantize")
-            .with("digits", self.digits)
-            .with("dtype", self.types.decoded_name.clone())
-            .with("astype", self.types.encoded_name.clone())
-    }
-
-    fn encoded_spec(&self, decoded: &ChunkSpec) -> Result<ChunkSpec> {
-        self.types.encoded_spec(NAME, decoded, |input, out| self.encode_values(input, out))
-    }
-
-    fn encode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, input.len(), out.len())?;
-        self.encode_values(input, out);
-        Ok(())
-    }
-
-    fn decode(&self, decoded: &ChunkSpec, input: &[u8], out: &mut [u8]) -> Result<()> {
-        self.types.check(NAME, decoded, out.len(), input.len())?;
+    fn decode(&self, input: &[u8], out: &mut [u8]) {
         cast(self.types.encoded, input, self.types.decoded, out);
-        Ok(())
     }
 }
 

@@ -5,8 +5,8 @@
 
 use crate::config::Settings;
 use crate::lanes::{Number, floats};
-use crate::list::register_all;
 use crate::numerals::{self, Numeral};
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, CodecError, NamedConfig, Registry, Result, fail};
 use serde_json::Value;
 use std::sync::Arc;
@@ -91,6 +91,10 @@ macro_rules! native {
 }
 
 impl ScaleOffset {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "settings and bounds that this number type has, and values that were checked against it"
+    )]
     fn encode_values(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
         let number = self.number;
         match (self.offset, self.scale) {
@@ -131,6 +135,10 @@ impl ScaleOffset {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "settings and bounds that this number type has, and values that were checked against it"
+    )]
     fn decode_values(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
         let number = self.number;
         match (self.offset, self.scale) {

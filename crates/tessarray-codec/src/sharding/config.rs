@@ -7,16 +7,22 @@ use serde_json::Value;
 /// Where the index stands in the shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexLocation {
+    /// Before the inner chunks.
     Start,
+    /// After them, as is usual.
     End,
 }
 
 /// The settings of `sharding_indexed`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShardingConfig {
+    /// Elements of an inner chunk along each axis.
     pub chunk_shape: Vec<u64>,
+    /// The codecs of the inner chunks.
     pub codecs: Vec<NamedConfig>,
+    /// The codecs of the index.
     pub index_codecs: Vec<NamedConfig>,
+    /// Where the index stands in the shard.
     pub index_location: IndexLocation,
 }
 

@@ -7,14 +7,16 @@ use tessarray_buffer::Arena;
 /// Where one inner chunk lies in the shard, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
+    /// Where it begins, from the beginning of the shard.
     pub offset: u64,
+    /// How long it is.
     pub length: u64,
 }
 
 /// Marks an inner chunk that is not stored.
 const MISSING: u64 = u64::MAX;
 
-/// A shard's index: one entry an inner chunk, in C order; `None` where nothing is stored.
+/// A shard's index: one entry per inner chunk, in C order; `None` where nothing is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShardIndex {
     entries: Vec<Option<Entry>>,
@@ -34,12 +36,13 @@ impl ShardIndex {
 
     /// Where inner chunk number `chunk` lies.
     pub fn get(&self, chunk: u64) -> Option<Entry> {
-        self.entries.get(chunk as usize).copied().flatten()
+        self.entries.get(usize::try_from(chunk).ok()?).copied().flatten()
     }
 
     /// Notes where an inner chunk lies.
     pub fn set(&mut self, chunk: u64, entry: Option<Entry>) {
-        if let Some(slot) = self.entries.get_mut(chunk as usize) {
+        let place = usize::try_from(chunk).unwrap_or(usize::MAX);
+        if let Some(slot) = self.entries.get_mut(place) {
             *slot = entry;
         }
     }
@@ -107,6 +110,9 @@ impl Sharding {
     }
 
     /// Encodes an index and appends it to `out`.
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`] if there is no memory for it.
     pub fn encode_index(&self, index: &ShardIndex, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<()> {
         let mut raw = scratch.empty();
         room::reserve(&mut raw, index.entries.len().saturating_mul(16))?;

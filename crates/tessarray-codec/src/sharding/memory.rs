@@ -1,8 +1,8 @@
 //! Whole shards in memory: for shards that other codecs stand around, and so cannot be read in part.
 
-use super::{Entry, IndexLocation, ShardIndex, Sharding};
+use super::{Entry, IndexLocation, ShardAssembly, Sharding};
 use crate::{CodecError, Result, Scratch, room};
-use tessarray_buffer::{Arena, VarItem, c_strides, copy_strided, fill_with, is_filled_with};
+use tessarray_buffer::{Arena, Lie, VarItem, c_strides, copy_between, fill_with, is_filled_with};
 use tessarray_grid::Odometer;
 
 impl Sharding {
@@ -13,6 +13,10 @@ impl Sharding {
         Some((if self.location() == IndexLocation::Start { 0 } else { free }, length))
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "offsets that were checked against the shard's bytes in memory"
+    )]
     pub(crate) fn decode_all(
         &self,
         input: &[u8],
@@ -62,7 +66,7 @@ impl Sharding {
         if self.location() == IndexLocation::Start {
             room::grow(out, self.index_bytes)?;
         }
-        let mut index = ShardIndex::missing(self.entries())?;
+        let mut assembly = ShardAssembly::new(self)?;
         let mut chunk = scratch.sized(self.inner.stored_spec().byte_len())?;
         let mut shard = room::copy(input)?;
         let mut at = Odometer::new(&self.counts);
@@ -72,15 +76,14 @@ impl Sharding {
             if variable || !is_filled_with(&chunk, &fill) {
                 let begin = out.len();
                 self.inner.encode(&chunk, arena, scratch, out)?;
-                let entry = Entry { offset: (begin - start) as u64, length: (out.len() - begin) as u64 };
-                index.set(number, Some(entry));
+                assembly.push(number, (out.len() - begin) as u64);
             }
             at.advance();
             number += 1;
         }
         scratch.give(chunk);
         let mut encoded = scratch.empty();
-        self.encode_index(&index, scratch, &mut encoded)?;
+        assembly.finish(scratch, &mut encoded)?;
         match self.location() {
             IndexLocation::Start => out[start..start + encoded.len()].copy_from_slice(&encoded),
             IndexLocation::End => room::append(out, &encoded)?,
@@ -99,6 +102,10 @@ impl Sharding {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "places of an inner chunk in a shard that is in memory"
+    )]
     fn copy(&self, coordinates: &[u64], chunk: &mut [u8], shard: &mut [u8], direction: Direction) {
         let item = self.shard.data_type.size();
         let shard_strides = c_strides(&self.shard.shape, item);
@@ -110,22 +117,17 @@ impl Sharding {
             }
         }
         let inner = self.inner_shape();
-        let offset: isize = coordinates
+        let start = coordinates
             .iter()
             .zip(inner)
             .zip(&shard_strides)
-            .map(|((&c, &n), &s)| (c * n) as isize * s)
+            .map(|((&c, &n), &s)| (c * n) as usize * s.unsigned_abs())
             .sum();
-        // SAFETY: `chunk` has the inner chunk's bytes and `shard` the shard's (both made from the specs), the inner
-        // chunk lies inside the shard, and the two buffers are distinct.
-        unsafe {
-            let (chunk, shard) = (chunk.as_mut_ptr(), shard.as_mut_ptr().offset(offset));
-            match direction {
-                Direction::ToShard => copy_strided(chunk, &chunk_strides, shard, &shard_strides, inner, item),
-                Direction::FromShard => {
-                    copy_strided(shard, &shard_strides, chunk, &chunk_strides, inner, item)
-                }
-            }
+        let here = Lie { start: 0, strides: &chunk_strides };
+        let there = Lie { start, strides: &shard_strides };
+        match direction {
+            Direction::ToShard => copy_between(chunk, here, shard, there, inner, item),
+            Direction::FromShard => copy_between(shard, there, chunk, here, inner, item),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! `sharding_indexed`: a chunk (the shard) that holds inner chunks and an index of where they lie (Zarr v3,
 //! "sharding codec" 1.0).
 
+mod assembly;
 mod config;
 mod index;
 mod memory;
 
+pub use assembly::ShardAssembly;
 pub use config::{IndexLocation, ShardingConfig};
 pub use index::{Entry, ShardIndex};
 
@@ -81,7 +83,7 @@ impl Sharding {
     }
 
     fn entries(&self) -> usize {
-        self.counts.iter().product::<u64>() as usize
+        usize::try_from(self.counts.iter().product::<u64>()).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn encoded_size(&self) -> EncodedSize {

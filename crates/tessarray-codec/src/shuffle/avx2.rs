@@ -5,6 +5,7 @@
 //! is `log2(T)` such steps on bytes. Shuffling first groups the bytes inside each vector, then takes `log2(T)` steps on
 //! units of `16 / T` bytes. The two 128-bit lanes of a register work on neighbouring groups of 16 elements, so no
 //! step crosses lanes.
+#![expect(unsafe_code, reason = "a kernel of vector instructions")]
 
 use std::arch::x86_64::*;
 
@@ -16,6 +17,7 @@ pub(super) const STEP: usize = 32;
 /// # Safety
 /// The machine has AVX2, `src` is readable for `n * T` bytes and each plane writable for `n`.
 #[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_truncation, reason = "places in one vector of 16 bytes")]
 pub(super) unsafe fn shuffle<const T: usize>(src: *const u8, planes: [*mut u8; T], n: usize) -> usize {
     let mut group = [0u8; 16];
     for (place, from) in group.iter_mut().enumerate() {

@@ -1,5 +1,6 @@
 //! The shuffles with AVX-512 VBMI: the network of [`avx2`](super::avx2) on whole 64-byte registers, where one
 //! instruction takes bytes from anywhere in two registers.
+#![expect(unsafe_code, reason = "a kernel of vector instructions")]
 
 use std::arch::x86_64::*;
 
@@ -8,6 +9,7 @@ const STEP: usize = 64;
 
 /// `order(i)` for each of 64 places.
 #[target_feature(enable = "avx512f")]
+#[expect(clippy::cast_possible_truncation, reason = "places in one vector of 64 bytes")]
 fn places(order: impl Fn(u8) -> u8) -> __m512i {
     let places: [u8; 64] = std::array::from_fn(|i| order(i as u8));
     // SAFETY: the array has the 64 bytes read.

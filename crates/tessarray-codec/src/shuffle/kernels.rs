@@ -2,6 +2,7 @@
 //!
 //! `shuffle` turns elements of `typesize` bytes into `typesize` planes, plane `b` holding byte `b` of each element. Bytes
 //! beyond the last whole element stay where they are. All of it is as in C-Blosc 1.
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls of the vector kernels"))]
 
 use super::portable;
 

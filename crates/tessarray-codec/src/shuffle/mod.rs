@@ -33,6 +33,9 @@ pub struct ShuffleCodec {
 
 impl ShuffleCodec {
     /// A shuffle of elements of this many bytes, at least 1.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`] for elements of no bytes.
     pub fn new(element_size: usize) -> Result<Self> {
         if element_size == 0 {
             return Err(config_error("elementsize must be at least 1".into()));
@@ -42,6 +45,9 @@ impl ShuffleCodec {
 
     /// From `{"elementsize": n}`. numcodecs defaults to 4; without the setting, and with the 0 of netCDF-C, we take the size
     /// of the chunk's elements.
+    ///
+    /// # Errors
+    /// [`CodecError::Config`] for another setting, or a size that is no positive integer.
     pub fn from_config(config: &NamedConfig, spec: &ChunkSpec) -> Result<Self> {
         let mut element_size = spec.data_type.size().max(1);
         for (key, value) in &config.configuration {
@@ -67,17 +73,13 @@ impl BytesCodec for ShuffleCodec {
         NamedConfig::new(self.name.as_str()).with("elementsize", self.element_size)
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        Some(NamedConfig::new("shuffle").with("elementsize", self.element_size))
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         EncodedSize::Exact(decoded)
     }
 
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
-        out.resize(start + input.len(), 0);
+        crate::room::grow(out, input.len())?;
         shuffle(self.element_size, input, &mut out[start..]);
         Ok(())
     }
@@ -95,7 +97,7 @@ impl BytesCodec for ShuffleCodec {
             return Err(size_error(limit, input.len()));
         }
         let start = out.len();
-        out.resize(start + input.len(), 0);
+        crate::room::grow(out, input.len())?;
         unshuffle(self.element_size, input, &mut out[start..]);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! `snappy`: one raw Snappy block (no framing), as imagecodecs and other tools write under Zarr.
 
 use crate::config::Settings;
-use crate::list::{register_all, v2_of};
+use crate::grow::decode_declared;
+use crate::registry::register_all;
 use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, fail};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 use std::sync::Arc;
@@ -42,10 +43,6 @@ impl BytesCodec for Snappy {
         NamedConfig::new(NAME)
     }
 
-    fn config_v2(&self) -> Option<NamedConfig> {
-        v2_of(self.config())
-    }
-
     fn encoded_size(&self, decoded: usize) -> EncodedSize {
         // The crate's bound is 0 for sizes it cannot take; `encode` then fails.
         EncodedSize::AtMost(max_compress_len(decoded).max(decoded))
@@ -68,14 +65,7 @@ impl BytesCodec for Snappy {
     }
 
     fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-        let size = declared(input, limit)?;
-        let start = out.len();
-        crate::room::grow(out, size)?;
-        let result = self.decode(input, out.get_mut(start..).unwrap_or(&mut []));
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        decode_declared(declared(input, limit)?, out, |out| self.decode(input, out))
     }
 }
 

@@ -2,11 +2,11 @@
 //! the places where it cannot.
 
 use crate::config::Settings;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ArrayCodec, ChunkSpec, NamedConfig, Registry, Result, fail};
 use serde_json::Value;
 use std::sync::Arc;
-use tessarray_buffer::{Strides, c_strides, copy_strided};
+use tessarray_buffer::{Lie, Strides, c_strides, copy_between};
 
 const NAME: &str = "transpose";
 
@@ -85,9 +85,8 @@ impl ArrayCodec for Transpose {
         let encoded = self.check(decoded, input.len(), out.len())?;
         let item = decoded.data_type.size();
         let (from, to) = (self.strides(decoded), c_strides(&encoded.shape, item));
-        // SAFETY: both buffers have exactly the elements of the shape (`check`), both strides are those of a
-        // C-ordered array of it with its axes in some order, and `out` is borrowed mutably, so they do not overlap.
-        unsafe { copy_strided(input.as_ptr(), &from, out.as_mut_ptr(), &to, &encoded.shape, item) };
+        let (from, to) = (Lie { start: 0, strides: &from }, Lie { start: 0, strides: &to });
+        copy_between(input, from, out, to, &encoded.shape, item);
         Ok(())
     }
 
@@ -95,8 +94,8 @@ impl ArrayCodec for Transpose {
         let encoded = self.check(decoded, input.len(), out.len())?;
         let item = decoded.data_type.size();
         let (from, to) = (c_strides(&encoded.shape, item), self.strides(decoded));
-        // SAFETY: as in `encode`, the other way round.
-        unsafe { copy_strided(input.as_ptr(), &from, out.as_mut_ptr(), &to, &encoded.shape, item) };
+        let (from, to) = (Lie { start: 0, strides: &from }, Lie { start: 0, strides: &to });
+        copy_between(input, from, out, to, &encoded.shape, item);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 //! buffer of the arena, which the elements point into.
 
 use crate::config::Settings;
-use crate::list::register_all;
+use crate::registry::register_all;
 use crate::{AnyCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, Serializer, fail};
 use std::sync::Arc;
 use tessarray_buffer::{Arena, DataType, VarItem};

@@ -2,8 +2,11 @@
 
 use crate::config::Settings;
 use crate::grow::{Attempt, decode_growing};
-use crate::list::register_all;
-use crate::{AnyCodec, BytesCodec, ChunkSpec, EncodedSize, NamedConfig, Registry, Result, Window, fail};
+use crate::registry::register_all;
+use crate::{
+    AnyCodec, BlockCodec, BytesCodec, ChunkSpec, EncodedSize, InnerChecksum, NamedConfig, Registry, Result,
+    Window, fail,
+};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -163,8 +166,51 @@ impl BytesCodec for Zstd {
         }
     }
 
-    fn checks_decoded(&self, input: &[u8]) -> bool {
-        !is_plain(input)
+    fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
+        decode_growing(input.len(), limit, out, |buffer| decode_once(input, buffer))?
+            .ok_or_else(|| fail::too_large(NAME, limit))
+    }
+
+    fn inner_checksum(&self) -> Option<&dyn InnerChecksum> {
+        Some(self)
+    }
+
+    fn blocks(&self) -> Option<&dyn BlockCodec> {
+        Some(self)
+    }
+}
+
+impl InnerChecksum for Zstd {
+    fn verify(&self, input: &[u8]) -> Result<bool> {
+        Ok(is_plain(input))
+    }
+
+    fn decode_verified(&self, input: &[u8], out: &mut [u8]) -> Result<()> {
+        self.decode(input, out)
+    }
+
+    fn without(&self) -> Option<Arc<dyn BytesCodec>> {
+        None
+    }
+}
+
+/// One block, of which the beginning decodes alone.
+impl BlockCodec for Zstd {
+    fn block_len(&self, _: &[u8], decoded: usize) -> Result<usize> {
+        Ok(decoded)
+    }
+
+    fn block_spans(&self, _: &[u8], _: usize) -> Option<(usize, Vec<Range<usize>>)> {
+        None
+    }
+
+    fn stored<'a>(&self, _: &'a [u8], _: usize) -> Option<&'a [u8]> {
+        None
+    }
+
+    fn decode_block(&self, input: Window<'_>, _: usize, _: usize, out: &mut [u8]) -> Result<()> {
+        let missing = || fail::truncated(NAME, input.len(), input.head().len());
+        self.decode(input.all().ok_or_else(missing)?, out)
     }
 
     fn decode_parts(
@@ -185,11 +231,6 @@ impl BytesCodec for Zstd {
         let one = is_plain(input)
             && matches!(zstd_safe::get_frame_content_size(input), Ok(Some(size)) if size == decoded as u64);
         one.then(|| prefix(input, decoded, &mut out[..end]))
-    }
-
-    fn decode_bounded(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<()> {
-        decode_growing(input.len(), limit, out, |buffer| decode_once(input, buffer))?
-            .ok_or_else(|| fail::too_large(NAME, limit))
     }
 }
 
@@ -218,6 +259,8 @@ mod tests {
         for wanted in [0, 1, 4095, 131_072, 131_073, 1_000_000] {
             out.fill(0);
             codec
+                .blocks()
+                .unwrap()
                 .decode_parts(Window::whole(&frame), input.len(), 0, slice::from_ref(&(0..wanted)), &mut out)
                 .unwrap()
                 .unwrap();
@@ -226,6 +269,8 @@ mod tests {
         let wanted = 0..1_000_000;
         assert!(
             codec
+                .blocks()
+                .unwrap()
                 .decode_parts(
                     Window::whole(&frame),
                     input.len(),
@@ -237,6 +282,8 @@ mod tests {
         );
         let mut part = |codec: &dyn crate::BytesCodec, frame: &[u8], decoded| {
             codec
+                .blocks()
+                .unwrap()
                 .decode_parts(Window::whole(frame), decoded, 0, slice::from_ref(&wanted), &mut out)
                 .map(|done| done.map(|()| out[wanted.clone()].to_vec()))
         };

@@ -156,6 +156,7 @@ impl Checked {
     narrow!(as_i8: i8, as_i16: i16, as_i32: i32, as_i64: i64, as_u8: u8, as_u16: u16, as_u32: u32, as_u64: u64);
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "a whole number of at most 53 bits")]
 fn integer(
     value: &Value,
     min: i128,
@@ -239,6 +240,7 @@ fn float_number(value: &Value, rules: Rules) -> Option<f64> {
 }
 
 /// The bytes of one float: the element, or either part of a complex element.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest number is what is wanted")]
 fn float_bytes(data_type: &DataType, value: &Value, rules: Rules, path: &Path<'_>) -> Result<Vec<u8>> {
     let width = match data_type {
         DataType::Complex64 => 4,

@@ -25,6 +25,7 @@ pub fn fill_value_to_json_v2(data_type: &DataType, stored: Option<Endian>, fill:
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "an integer of at most 8 bits")]
 fn scalar(data_type: &DataType, fill: &[u8], hex: bool) -> Value {
     match data_type {
         DataType::Bool => (fill.first().copied().unwrap_or(0) != 0).into(),

@@ -52,6 +52,7 @@ impl Group {
         calmly(|| Self::read(bytes, offset, file, number))
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "columns of 32 bits")]
     fn read(bytes: Bytes, offset: u64, file: &ParquetMetaData, number: usize) -> Parsed<Self> {
         let metadata = file.row_group(number);
         let rows = usize::try_from(metadata.num_rows())?;

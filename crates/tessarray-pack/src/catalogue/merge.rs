@@ -79,6 +79,7 @@ pub(crate) fn merge(parts: &[Arc<Part>], bottom: bool) -> Result<(Vec<Row>, Vec<
 }
 
 /// The segments that rows name, and no others: a part names what has to stay.
+#[expect(clippy::cast_possible_truncation, reason = "a part names fewer than 2^31 segments")]
 fn in_use(rows: &mut [Row], ids: &[Id]) -> Vec<Id> {
     let mut numbers: Vec<Option<i32>> = vec![None; ids.len()];
     let mut used = Vec::new();

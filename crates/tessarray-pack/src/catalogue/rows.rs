@@ -40,6 +40,7 @@ pub(crate) struct SegmentTable {
 
 impl SegmentTable {
     /// The number of a segment.
+    #[expect(clippy::cast_possible_truncation, reason = "a part names fewer than 2^31 segments")]
     pub(crate) fn number(&mut self, id: Id) -> i32 {
         *self.numbers.entry(id).or_insert_with(|| {
             self.ids.push(id);

@@ -1,7 +1,7 @@
 //! Shards, put together from inner chunks that are stored each by itself.
 
 use tessarray_codec::Scratch;
-use tessarray_codec::sharding::{Entry, IndexLocation, ShardIndex, Sharding};
+use tessarray_codec::sharding::{ShardAssembly, Sharding};
 
 /// A shard as it is put together from its inner chunks: one after the other in C order, and the index.
 #[derive(Debug)]
@@ -23,19 +23,13 @@ impl<P> ShardMap<P> {
         pieces: Vec<(u64, P)>,
         length: impl Fn(&P) -> u64,
     ) -> tessarray_codec::Result<Self> {
-        let mut entries = ShardIndex::missing(sharding.counts().iter().product::<u64>() as usize)?;
-        let at_start = sharding.location() == IndexLocation::Start;
-        let mut offset = if at_start { sharding.index_bytes() as u64 } else { 0 };
+        let mut assembly = ShardAssembly::new(sharding)?;
         let mut starts = Vec::with_capacity(pieces.len() + 1);
-        for (number, piece) in &pieces {
-            starts.push(offset);
-            entries.set(*number, Some(Entry { offset, length: length(piece) }));
-            offset += length(piece);
-        }
-        starts.push(offset);
+        starts.extend(pieces.iter().map(|(number, piece)| assembly.push(*number, length(piece))));
+        starts.push(assembly.end());
         let mut index = Vec::new();
-        sharding.encode_index(&entries, &mut Scratch::default(), &mut index)?;
-        Ok(Self { pieces, starts, index, index_at: if at_start { 0 } else { offset } })
+        let index_at = assembly.finish(&mut Scratch::default(), &mut index)?;
+        Ok(Self { pieces, starts, index, index_at })
     }
 
     /// Bytes of the whole shard.

@@ -86,6 +86,10 @@ impl OpenSegment {
     }
 
     /// Takes bytes of a variable, as the batch of this number; `None` where it has enough, or is stored by now.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "numbers in lists, and places in bytes that are in memory"
+    )]
     fn append(
         &self,
         number: usize,
@@ -207,6 +211,10 @@ impl Segments {
     ///
     /// # Errors
     /// There is no memory for the copy.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "numbers in lists, and places in bytes that are in memory"
+    )]
     pub(crate) fn spot(&self, location: Location, length: u64) -> Result<Spot> {
         if let Location::Batch { batch, variable, offset } = location {
             let batch = self.batch(batch);

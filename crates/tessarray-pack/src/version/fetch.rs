@@ -84,6 +84,7 @@ struct Run {
 }
 
 /// Reads what the jobs need, checks it, and answers them.
+#[expect(clippy::cast_possible_truncation, reason = "places in bytes that are in memory")]
 pub(crate) fn fetch(content: &dyn Content, jobs: &[Job], sink: &ReadSink<'_>) {
     let (mut runs, mut requests) = (Vec::new(), Vec::new());
     // How many runs a job has; what has come of those of a job with several.
@@ -223,6 +224,7 @@ fn missing(content: &dyn Content, key: &Key) -> StoreError {
 }
 
 /// Puts a job's answer together from its runs, pieces in memory, and what is known.
+#[expect(clippy::cast_possible_truncation, reason = "places in bytes that are in memory")]
 fn assemble(
     content: &dyn Content,
     job: &Job,

@@ -155,6 +155,7 @@ enum Begun {
     Job(Job),
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "places in bytes that are in memory")]
 fn begin(request: &ReadRequest, found: Option<&Located>, number: usize) -> tessarray_store::Result<Begun> {
     let meta = found.map(Located::meta);
     request.check_version(meta.as_ref().map(|meta| &meta.version))?;

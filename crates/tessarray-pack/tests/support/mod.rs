@@ -1,4 +1,5 @@
 //! A small hierarchy to work on, and what all tests of packs say of it.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 #![allow(dead_code, reason = "each test file uses a part")]
 
 mod hooked;

@@ -2,19 +2,18 @@
 
 use crate::dtype;
 use crate::errors::{OrRaise, bad_selection, invalid};
-use crate::memory;
+use crate::memory::Output;
 use crate::recording;
 use crate::selection::{self, Request};
 use crate::variable;
 use numpy::{PyArray1, PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::collection::{Collection, CollectionError, Kind, VariableArrays};
+use tessarray::collection::{Collection, Kind, ReadPlan, Selected, VariableArrays};
 use tessarray::recording::{Access, Op};
-use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
+use tessarray::{Arena, Array, AxisSlice, DataType, OutputView, VarItem, c_strides};
 
 /// The arrays of one variable.
 #[pyclass(name = "FoundCore", module = "tessarray._native", frozen)]
@@ -62,35 +61,14 @@ fn strict(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<()> {
             axis += shape.len() - named;
         } else if !item.is_none() {
             if let Ok(slice) = item.cast::<PySlice>() {
-                let extent = i64::try_from(shape[axis]).unwrap_or(i64::MAX);
-                for end in ["start", "stop"] {
-                    let bound = slice.getattr(end)?;
-                    if bound.is_none() {
-                        continue;
-                    }
-                    let bound: i64 = bound.extract()?;
-                    if bound > extent || bound < -extent {
-                        let reason = format!("{end} {bound} reaches beyond axis {axis} with size {extent}");
-                        return Err(bad_selection(py, reason));
-                    }
-                }
+                let (start, stop) = (slice.getattr("start")?.extract()?, slice.getattr("stop")?.extract()?);
+                let checked = AxisSlice { start, stop, step: 1 }.check(axis, shape[axis]);
+                checked.map_err(|error| bad_selection(py, error.to_string()))?;
             }
             axis += 1;
         }
     }
     Ok(())
-}
-
-/// Where the elements of each array lie in the result, and its type.
-struct Plan {
-    /// For each array: its member, and the request.
-    reads: Vec<(usize, usize)>,
-    requests: Vec<Request>,
-    /// Elements of each request.
-    sizes: Vec<u64>,
-    /// Where each array's elements begin.
-    starts: Vec<u64>,
-    total: u64,
 }
 
 #[pymethods]
@@ -168,81 +146,79 @@ impl PyFound {
         out: Option<Bound<'py, PyUntypedArray>>,
     ) -> PyResult<(Bound<'py, PyUntypedArray>, Vec<Bound<'py, PyTuple>>, Bound<'py, PyArray1<i64>>)> {
         let members = members.unwrap_or_else(|| (0..self.found.members.len()).collect());
-        let plan = self.plan(&keys, each, &members)?;
+        let planned = self.plan(&keys, each, &members)?;
+        let (plan, requests) = &planned;
         let first = members.first().ok_or_else(|| invalid(py, "no array to read"))?;
         let data_type = self.kind(self.found.members[*first].kind).data_type();
         let began = recording::started();
         let descr = dtype::descr(py, &data_type)?;
-        let shapes = plan.requests.iter().map(|request| PyTuple::new(py, &request.shape[..]));
+        let shapes = requests.iter().map(|request| PyTuple::new(py, &request.shape[..]));
         let shapes = shapes.collect::<PyResult<Vec<_>>>()?;
-        let which = plan.reads.iter().map(|(_, request)| *request as i64).collect();
+        let which = plan.reads().iter().map(|(_, request)| *request as i64).collect();
         let which = PyArray1::from_vec(py, which);
         if data_type.is_variable() {
             if out.is_some() {
                 return Err(invalid(py, "out: texts have no memory of their own to be read into"));
             }
-            let texts = self.read_texts(py, &plan, &data_type, &descr)?;
+            let texts = self.read_texts(py, plan, &data_type, &descr)?;
             if let Some(began) = began {
-                self.note(py, &plan, began.elapsed());
+                self.note(py, &planned, began.elapsed());
             }
             return Ok((texts, shapes, which));
         }
-        let flat = match out {
+        let mut flat = match out {
             Some(out) => {
-                memory::check_out(&out, &descr, &[plan.total])?;
+                #[expect(unsafe_code, reason = "the caller's array is written to in place, as asked for")]
+                // SAFETY: this call has no other view of it, and gives none to anybody.
+                let checked = unsafe { Output::of(&out, &descr, &[plan.total()])? };
                 if !out.is_c_contiguous() {
                     return Err(invalid(py, "out: expected elements that lie one after the other"));
                 }
-                out
+                checked
             }
-            None => memory::empty(py, &descr, &[plan.total])?,
+            None => Output::new(py, &descr, &[plan.total()])?,
         };
-        let whole = memory::whole_output(&flat);
-        py.detach(|| self.run(&plan, &whole, &Arena::new())).or_raise(py)?;
+        let whole = flat.whole();
+        py.detach(|| self.collection.read(&self.found, plan, whole, &Arena::new())).or_raise(py)?;
         if let Some(began) = began {
-            self.note(py, &plan, began.elapsed());
+            self.note(py, &planned, began.elapsed());
         }
-        Ok((flat, shapes, which))
+        Ok((flat.into_array(), shapes, which))
     }
 }
 
 impl PyFound {
-    fn plan(&self, keys: &[Bound<'_, PyAny>], each: bool, members: &[usize]) -> PyResult<Plan> {
-        let mut known: HashMap<(usize, usize), usize> = HashMap::new();
-        let mut plan =
-            Plan { reads: Vec::new(), requests: Vec::new(), sizes: Vec::new(), starts: Vec::new(), total: 0 };
-        for (place, &number) in members.iter().enumerate() {
-            let shape = self.found.members[number].shape;
-            let key = if each { place } else { 0 };
-            let request = match known.get(&(key, shape)) {
-                Some(&request) => request,
-                None => {
-                    let request = self.request(&keys[key], shape, number)?;
-                    plan.sizes.push(request.shape.iter().product());
-                    plan.requests.push(request);
-                    known.insert((key, shape), plan.requests.len() - 1);
-                    plan.requests.len() - 1
-                }
-            };
-            plan.reads.push((number, request));
-            plan.starts.push(plan.total);
-            plan.total += plan.sizes[request];
-        }
-        Ok(plan)
+    /// What is read of `members`, and the request of each of its selections.
+    fn plan(
+        &self,
+        keys: &[Bound<'_, PyAny>],
+        each: bool,
+        members: &[usize],
+    ) -> PyResult<(ReadPlan, Vec<Request>)> {
+        let mut requests = Vec::new();
+        let key = |place| if each { place } else { 0 };
+        let plan = ReadPlan::new(&self.found, members, key, |key, member| {
+            let request = self.request(&keys[key], self.found.members[member].shape, member)?;
+            let strides = request.engine_strides(&c_strides(&request.shape, 1)).unwrap_or_default();
+            let selected = Selected::new(request.selection.clone(), strides);
+            requests.push(request);
+            Ok::<_, PyErr>(selected)
+        })?;
+        Ok((plan, requests))
     }
 
     /// Notes a read: a line for each selection of each shape, with the number of arrays and their share of the time.
     #[cold]
-    fn note(&self, py: Python<'_>, plan: &Plan, time: Duration) {
+    fn note(&self, py: Python<'_>, (plan, requests): &(ReadPlan, Vec<Request>), time: Duration) {
         let path = format!("*/{}", self.found.variable);
-        let mut arrays = vec![(0u64, 0); plan.requests.len()];
-        for &(member, request) in &plan.reads {
+        let mut arrays = vec![(0u64, 0); requests.len()];
+        for &(member, request) in plan.reads() {
             arrays[request] = (arrays[request].0 + 1, member);
         }
-        for (number, (&(count, member), request)) in arrays.iter().zip(&plan.requests).enumerate() {
+        for ((&(count, member), request), selected) in arrays.iter().zip(requests).zip(plan.selected()) {
             let member = &self.found.members[member];
             let shape = &self.found.shapes[member.shape];
-            let share = (count * plan.sizes[number]) as f64 / plan.total.max(1) as f64;
+            let share = (count * selected.elements()) as f64 / plan.total().max(1) as f64;
             recording::note(
                 py,
                 &Access {
@@ -259,33 +235,21 @@ impl PyFound {
         }
     }
 
-    fn run(&self, plan: &Plan, out: &OutputView<'_>, arena: &Arena) -> Result<(), CollectionError> {
-        let item = out.item();
-        let part = |place: usize| {
-            let (member, number) = plan.reads[place];
-            let request = &plan.requests[number];
-            let strides = request.engine_strides(&c_strides(&request.shape, item)).unwrap_or_default();
-            let view = memory::part(out, plan.starts[place], &request.selection.shape(), &strides);
-            (member, &request.selection, view)
-        };
-        self.collection.read_each(&self.found, plan.reads.len(), &part, arena)
-    }
-
     fn read_texts<'py>(
         &self,
         py: Python<'py>,
-        plan: &Plan,
+        plan: &ReadPlan,
         data_type: &DataType,
         descr: &Bound<'py, PyArrayDescr>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        let mut items = variable::items(plan.total).or_raise(py)?;
+        let mut items = variable::items(plan.total()).or_raise(py)?;
         let arena = Arena::new();
         py.detach(|| {
-            let view = OutputView::new(&mut items, &[plan.total], VarItem::SIZE)
+            let view = OutputView::new(&mut items, &[plan.total()], VarItem::SIZE)
                 .map_err(tessarray::ArrayError::from)?;
-            self.run(plan, &view, &arena)
+            self.collection.read(&self.found, plan, view, &arena)
         })
         .or_raise(py)?;
-        variable::to_python(descr, data_type, &items, &arena, &[plan.total])
+        variable::to_python(descr, data_type, &items, &arena, &[plan.total()])
     }
 }

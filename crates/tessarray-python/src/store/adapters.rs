@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::{
-    Count, Effect, Fault, FaultStore, Kind, Prefix, PrefixStore, ReadOnlyStore, RecordStore, ThrottleStore,
+use tessarray::Prefix;
+use tessarray::adapters::{
+    Count, Effect, Fault, FaultStore, Kind, PrefixStore, ReadOnlyStore, RecordStore, ThrottleStore,
     Throttling, When,
 };
 

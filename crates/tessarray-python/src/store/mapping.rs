@@ -8,14 +8,14 @@ use super::PyStore;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping};
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray::{
-    Blob, BlobBytes, ByteRange, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store,
-    StoreError, Update, UpdateFn, Version, owned,
+    Blob, BlobBytes, ByteRange, Key, KeyLocks, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink,
+    Store, StoreError, Update, UpdateFn, Version, owned,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -50,7 +50,7 @@ impl PyMappingStore {
             name,
             read_only: read_only || !mapping.hasattr("__setitem__")?,
             concurrency: if mapping.is_exact_instance_of::<PyDict>() { cores } else { REMOTE_CONCURRENCY },
-            locks: Locks::default(),
+            locks: KeyLocks::default(),
         };
         let base = PyStore::new(Arc::new(store));
         Ok(PyClassInitializer::from(base).add_subclass(Self { mapping: mapping.unbind(), read_only }))
@@ -73,30 +73,6 @@ impl PyMappingStore {
 /// Keys asked for at a time where a fetch may take a network round trip; as object stores take them.
 const REMOTE_CONCURRENCY: usize = 16;
 
-/// One lock a key, there while it is in use: an update may change other keys from within.
-#[derive(Debug, Default)]
-struct Locks(Mutex<HashMap<Key, Arc<Mutex<()>>>>);
-
-impl Locks {
-    fn table(&self) -> MutexGuard<'_, HashMap<Key, Arc<Mutex<()>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs `act` while nobody else does for the same key.
-    fn hold<T>(&self, key: &Key, act: impl FnOnce() -> T) -> T {
-        let lock = Arc::clone(self.table().entry(key.clone()).or_default());
-        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = act();
-        drop(guard);
-        let mut table = self.table();
-        // The table's and this one: nobody waits.
-        if Arc::strong_count(&lock) == 2 {
-            table.remove(key);
-        }
-        result
-    }
-}
-
 #[derive(Debug)]
 struct MappingStore {
     mapping: Py<PyAny>,
@@ -106,7 +82,7 @@ struct MappingStore {
     concurrency: usize,
     /// Held over calls into Python. Nobody waits for one while attached to the interpreter: every call of the engine
     /// is made detached.
-    locks: Locks,
+    locks: KeyLocks,
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -198,7 +174,10 @@ impl MappingStore {
         let (Some(bytes), Some(meta)) = (value, found) else { return Ok(None) };
         let part = match request.range {
             ByteRange::All => Some(bytes),
-            ByteRange::Suffix { length } => bytes.get(meta.size.saturating_sub(length) as usize..),
+            ByteRange::Suffix { length } => {
+                let from = bytes.len().saturating_sub(usize::try_from(length).unwrap_or(usize::MAX));
+                bytes.get(from..)
+            }
             ByteRange::Span { offset, length } => {
                 let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
                 end.and_then(|end| bytes.get(usize::try_from(offset).ok()?..end))

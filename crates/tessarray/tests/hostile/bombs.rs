@@ -149,9 +149,9 @@ fn a_bomb_of_variable_length_elements_is_bounded_too() {
         let store = store(&[("a/zarr.json", document.to_string().as_bytes()), (KEY, &bytes)]);
         let array = open(&store).unwrap();
         let mut out = vec![0; 16 * 16];
-        let view = OutputView::new(&mut out, &[4, 4], 16).unwrap();
+        let mut view = OutputView::new(&mut out, &[4, 4], 16).unwrap();
         let (result, peak) =
-            memory::peak(&alone, || array.read_into(&Selection::all(&[4, 4]), &view, &Arena::new()));
+            memory::peak(&alone, || array.read_into(&Selection::all(&[4, 4]), &mut view, &Arena::new()));
         let error = result.unwrap_err();
         assert!(matches!(&error, ArrayError::Chunk { .. }), "{name}: {error:?}");
         chunk_error(&error, KEY, name);

@@ -75,9 +75,9 @@ fn consolidated_metadata_cannot_name_a_node_outside() {
             }
             // A name that is no path but leads nowhere else is the store's to refuse.
             Ok(group) => {
-                let remote = std::sync::Arc::new(tessarray::ThrottleStore::new(
+                let remote = std::sync::Arc::new(tessarray::adapters::ThrottleStore::new(
                     store,
-                    tessarray::Throttling {
+                    tessarray::adapters::Throttling {
                         first_byte: std::time::Duration::ZERO,
                         bandwidth: u64::MAX,
                         concurrency: 1,

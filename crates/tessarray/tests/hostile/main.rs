@@ -1,6 +1,12 @@
 //! Hostile input, from a shard's index to the keys of a store: every case gives a typed error that names the key or
 //! the coordinates, and no allocation beyond the declared chunk plus 32 MiB.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,5 @@
 //! What these tests share: arrays in every layout, their plain models, stores of two kinds, and a watchdog.
+#![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::sync::Arc;

@@ -26,7 +26,7 @@ impl ObjectEncoder<'_> {
 
     pub(super) fn covers(&self, cell: &Cell, first: &[u64], ratio: &[u64]) -> bool {
         let end = (self.end == End::Held).then_some(&self.target.metadata.shape[..]);
-        self.fields.is_none() && self.picks.covers(cell, first, ratio, self.target.layout, end)
+        self.fields.is_none() && self.leaves.picks.covers(cell, first, ratio, self.target.layout, end)
     }
 
     /// Whether an object that cannot be read may be replaced; costs a look at the metadata document.
@@ -38,11 +38,12 @@ impl ObjectEncoder<'_> {
     pub(super) fn replaces(&self, cell: &Cell, first: &[u64], ratio: &[u64]) -> bool {
         let end = Some(&self.target.metadata.shape[..]);
         self.fields.is_none()
-            && self.picks.covers(cell, first, ratio, self.target.layout, end)
+            && self.leaves.picks.covers(cell, first, ratio, self.target.layout, end)
             && self.target.is_end_current().unwrap_or(false)
     }
 
     /// The index of the shard as it is stored, if it is.
+    #[expect(clippy::cast_possible_truncation, reason = "places in a shard's bytes")]
     pub(super) fn old_index(
         &self,
         level: usize,

@@ -5,7 +5,7 @@
 //! copy. What is written too much is written over by the next sequence.
 
 use super::lanes::{Lanes, STEPS, WIDTH};
-use super::{Block, MIN_MATCH, MORE};
+use super::{BlockDecoder, MIN_MATCH, MORE};
 
 /// The most bytes that a match's length has here after its half of the token.
 const LENGTH: usize = 4;
@@ -21,7 +21,7 @@ const PAST: usize = 2 * WIDTH;
 /// Decodes sequences for as long as they are such, and leaves the block at the token of the first that is not: one that is
 /// malformed, or nothing but an odd one.
 #[inline(always)]
-pub(super) fn run<L: Lanes>(block: &mut Block) {
+pub(super) fn run<L: Lanes>(block: &mut BlockDecoder) {
     let (Some(last_in), Some(last_out)) =
         (block.src.len().checked_sub(INPUT), block.dst.len().checked_sub(OUTPUT))
     else {

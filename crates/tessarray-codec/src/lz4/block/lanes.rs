@@ -30,6 +30,7 @@ pub(super) trait Lanes: Copy {
 }
 
 /// How far apart lanes of a pattern are that go on from each other: the largest multiple of each distance up to 16.
+#[expect(clippy::cast_possible_truncation, reason = "places in one vector of 16 bytes")]
 pub(super) static STEPS: [u8; WIDTH] = {
     let mut steps = [WIDTH as u8; WIDTH];
     let mut distance = 1;
@@ -84,6 +85,7 @@ impl Lanes for u128 {
 
 /// By distance: where each byte comes from.
 #[cfg(target_arch = "x86_64")]
+#[expect(clippy::cast_possible_truncation, reason = "places in one vector of 16 bytes")]
 static ORDER: [[u8; WIDTH]; WIDTH + 1] = {
     let mut order = [[0; WIDTH]; WIDTH + 1];
     let mut distance = 1;

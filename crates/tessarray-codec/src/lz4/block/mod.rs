@@ -7,10 +7,11 @@
 //!
 //! 1. [`fast`] takes those of moderate lengths that are away from the ends of input and output: it copies 16 bytes or more
 //!    whatever the length is, and has as few branches as may be, since nothing can foretell them.
-//! 2. What it leaves, [`Block::careful`] takes: the long ones, a move or fill each, and those near the ends.
+//! 2. What it leaves, [`BlockDecoder::careful`] takes: the long ones, a move or fill each, and those near the ends.
 //!
 //! The rules for the end of a block are the reference decoder's: a match ends 5 bytes before the end of the output at
 //! the latest, and the literals before it 12. A distance of 0, which that decoder lets pass, is refused.
+#![expect(unsafe_code, reason = "a kernel: copies of a few bytes whose bounds were looked at together")]
 
 mod fast;
 mod lanes;
@@ -40,7 +41,7 @@ pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
 /// Decodes the first `target` bytes of `src`, a stream that decodes to as many bytes as `dst` has. What comes after them
 /// in `dst` is of no use, and what comes after them in `src` is not looked at.
 pub(crate) fn decode_to(src: &[u8], dst: &mut [u8], target: usize) -> Result<(), Malformed> {
-    let block = Block { src, dst, read: 0, written: 0, target };
+    let block = BlockDecoder { src, dst, read: 0, written: 0, target };
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
@@ -49,15 +50,15 @@ pub(crate) fn decode_to(src: &[u8], dst: &mut [u8], target: usize) -> Result<(),
     block.decode::<u128>()
 }
 
-/// [`Block::decode`], compiled for AVX2.
+/// [`BlockDecoder::decode`], compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn decode_avx2(block: Block) -> Result<(), Malformed> {
+fn decode_avx2(block: BlockDecoder) -> Result<(), Malformed> {
     block.decode::<lanes::Avx2>()
 }
 
 /// A block on its way.
-struct Block<'a> {
+struct BlockDecoder<'a> {
     src: &'a [u8],
     dst: &'a mut [u8],
     /// Bytes of `src` that are done with.
@@ -68,7 +69,7 @@ struct Block<'a> {
     target: usize,
 }
 
-impl Block<'_> {
+impl BlockDecoder<'_> {
     #[inline(always)]
     fn decode<L: Lanes>(mut self) -> Result<(), Malformed> {
         if self.dst.is_empty() {

@@ -58,7 +58,7 @@ fn decoded(stream: &[u8], len: usize, target: usize) -> Result<Vec<u8>, Malforme
     let mut dst: Box<[u8]> = vec![0xA5; len].into();
     let done = decode_to(&src, &mut dst, target).map(|()| dst[..target].to_vec());
     dst.fill(0x5A);
-    let portable = Block { src: &src, dst: &mut dst, read: 0, written: 0, target }.decode::<u128>();
+    let portable = BlockDecoder { src: &src, dst: &mut dst, read: 0, written: 0, target }.decode::<u128>();
     assert_eq!(done, portable.map(|()| dst[..target].to_vec()));
     done
 }
@@ -257,7 +257,7 @@ mod reference {
 
     /// Whether any match has a distance of 0: the library copies then whatever was in its output, we refuse.
     fn has_no_distance(stream: &[u8]) -> bool {
-        let mut block = Block { src: stream, dst: &mut [], read: 0, written: 0, target: 0 };
+        let mut block = BlockDecoder { src: stream, dst: &mut [], read: 0, written: 0, target: 0 };
         loop {
             let Some(&token) = stream.get(block.read) else { return false };
             block.read += 1;

@@ -34,6 +34,7 @@ fn size(bytes: &mut &[u8]) -> Option<usize> {
 }
 
 /// The first `count` numbers of `width` bits, lowest bits first; `packed` has at least so many.
+#[expect(clippy::cast_possible_truncation, reason = "less than 8")]
 fn unpack(packed: &[u8], width: u32, count: usize) -> impl ExactSizeIterator<Item = u64> {
     let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
     (0..count).map(move |i| {
@@ -49,6 +50,7 @@ fn unpack(packed: &[u8], width: u32, count: usize) -> impl ExactSizeIterator<Ite
 
 /// The number that begins `shift` bits into bytes that may be fewer than eight; or more, where it reaches into a ninth.
 #[cold]
+#[expect(clippy::cast_possible_truncation, reason = "bits above the 64 lowest are cut off, as wanted")]
 fn few(rest: &[u8], shift: u32) -> u64 {
     let mut bytes = [0; 16];
     let there = &rest[..rest.len().min(9)];
@@ -57,6 +59,7 @@ fn few(rest: &[u8], shift: u32) -> u64 {
 }
 
 /// The bits of each byte.
+#[expect(clippy::cast_possible_truncation, reason = "single bits")]
 const BITS: [[u32; 8]; 256] = {
     let mut bits = [[0; 8]; 256];
     let mut i = 0;
@@ -68,6 +71,7 @@ const BITS: [[u32; 8]; 256] = {
 };
 
 /// Appends `count` numbers of `width` bits: runs of equal ones, and packed ones.
+#[expect(clippy::cast_possible_truncation, reason = "numbers of at most 32 bits")]
 pub(super) fn hybrid(mut bytes: &[u8], width: u32, count: usize, out: &mut Vec<u32>) -> Option<()> {
     if width > 32 {
         return None;

@@ -42,6 +42,7 @@ pub(super) struct Page<'a> {
 }
 
 /// Visits the pages of a column. `packed`: they are Zstandard frames.
+#[expect(clippy::cast_possible_truncation, reason = "sizes of a page that was checked against its bytes")]
 pub(super) fn each(
     mut column: &[u8],
     packed: bool,

@@ -30,6 +30,7 @@ impl Texts {
     }
 
     /// Ends the text whose bytes were appended.
+    #[expect(clippy::cast_possible_truncation, reason = "less than `BYTES` bytes, and so fewer texts")]
     fn end(&mut self) -> Option<()> {
         let end = Some(self.bytes.len()).filter(|&end| end <= BYTES)?;
         self.ends.push(end as u32);
@@ -136,6 +137,7 @@ impl Values for Numbered {
         self.texts.plain(body, count)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "less than `BYTES` bytes, and so fewer texts")]
     fn data(&mut self, encoding: Encoding, body: &[u8], count: usize) -> Option<()> {
         match encoding {
             Encoding::Numbers => numbers(body, count, self.texts.len(), &mut self.at),
