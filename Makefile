@@ -13,32 +13,48 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 # The environments of the benchmark's other systems: `make test` brings them, the product never needs them.
 export TESSARRAY_BENCH_HOME := $(CURDIR)/.bench
 INPUT ?=
+LANES ?=
 TIME ?= 10
 # Python sources are not listed: the package is installed in place, so an edit needs no build.
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-rust test-python lint format limit bench fuzz torture lock clean
+.PHONY: help build demo develop test test-rust test-python lint rustdoc msrv minimal windows aarch64 deny mutants format limit bench fuzz torture lock clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 build: $(VENV)/.built ## make .venv with the release build of the package and its command (PYTHON=... picks the Python)
 
 demo: build ## the main job on a real file: make demo [INPUT=path/to/file.nc]
 	$(BIN)/tessarray demo $(if $(INPUT),"$(INPUT)")
 
-test: build $(VENV)/.dev .bench/.installed ## every test, Rust and Python; the last line sums both
+develop: $(VENV)/.developed ## .venv with a build that checks itself (overflows, debug assertions): what tests run against
+
+test: develop .bench/.installed ## every test, Rust and Python; the last line sums both
 	$(BIN)/python tools/run_tests.py
 
-test-rust: build $(VENV)/.dev ## the Rust tests, doc tests and examples
+test-rust: $(VENV)/.python ## the Rust tests, doc tests and examples
 	$(BIN)/python tools/run_tests.py --rust
 
-test-python: build $(VENV)/.dev .bench/.installed ## the Python tests
+test-python: develop .bench/.installed ## the Python tests
 	$(BIN)/python tools/run_tests.py --python
 
 lint: $(VENV)/.dev ## formats, clippy, ruff, mypy, the layers and the file sizes
 	@tools/lint $(BIN)
+
+rustdoc: ## Rust's documentation builds without a warning (this lane and the next five: tools/lanes --help)
+msrv: ## the workspace compiles with the oldest Rust that Cargo.toml promises
+minimal: ## it compiles with the oldest versions of its own dependencies that Cargo.toml allows
+windows: ## it compiles for Windows (GNU)
+aarch64: ## it compiles for 64-bit Arm Linux
+deny: ## licences, doubled crates and advisories of all dependencies
+rustdoc msrv minimal windows aarch64 deny: $(VENV)/.python
+	sh tools/lanes $@
+
+mutants: $(VENV)/.dev ## faults planted in chosen files, which the tests are to see: make mutants [LANES="conflict grid"]
+	sh tools/install $(BIN)/python tools/mutants/requirements.txt
+	$(BIN)/python tools/mutants $(LANES)
 
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	cargo fmt --all
@@ -71,17 +87,24 @@ $(VENV)/.python: tools/find-python
 	touch $@
 
 $(VENV)/.demo: requirements/demo.lock.txt $(VENV)/.python
-	$(BIN)/python -m pip install --quiet --requirement requirements/demo.lock.txt
+	sh tools/install $(BIN)/python requirements/demo.lock.txt
 	touch $@
 
 $(VENV)/.dev: requirements/dev.lock.txt $(VENV)/.demo
-	$(BIN)/python -m pip install --quiet --requirement requirements/dev.lock.txt
+	sh tools/install $(BIN)/python requirements/dev.lock.txt
 	touch $@
 
-.bench/.installed: $(wildcard python/tessarray_bench/environments/*.lock.txt) | $(VENV)/.built
-	$(BIN)/tessarray bench install
+.bench/.installed: $(wildcard python/tessarray_bench/environments/*.lock.txt) | $(VENV)/.dev
+	PYTHONPATH=python $(BIN)/python -m tessarray_bench.harness.environments install
 	touch $@
 
+# The package is installed in place, so there is one of the two builds at a time: each takes the other's mark away.
 $(VENV)/.built: $(VENV)/.demo pyproject.toml $(RUST_SOURCES)
+	rm -f $(VENV)/.developed
 	$(BIN)/maturin develop --release --locked
+	touch $@
+
+$(VENV)/.developed: $(VENV)/.dev pyproject.toml $(RUST_SOURCES)
+	rm -f $(VENV)/.built
+	$(BIN)/maturin develop --locked --features as-tested
 	touch $@

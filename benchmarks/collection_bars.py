@@ -8,7 +8,6 @@ hand), written and read by TensorStore, in the codec named in the row. Atlas has
 
 from __future__ import annotations
 
-import math
 import shutil
 import statistics
 import sys
@@ -22,6 +21,16 @@ import numcodecs
 import numpy as np
 import tensorstore
 from bars import Part, Row, child, main, peak, scaled, size_of, warm
+from fleets import (
+    check,
+    context,
+    read_collection,
+    read_stacked,
+    smooth,
+    values_of,
+    write_collection,
+    write_stacked,
+)
 
 import tessarray
 from tessarray.display.units import byte_text, time_text
@@ -33,25 +42,6 @@ GRIDDED = {
     "energy": ((100, 100, 48), "f8"),
     "humidity": ((100, 100, 48), "f4"),
 }
-SHARD = 64 << 20
-
-
-def smooth(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
-    """A field as instruments give it: smooth, with noise in the last digits."""
-    rng = np.random.default_rng(seed)
-    axes = np.meshgrid(*(np.linspace(0, 3 + seed % 5, n) for n in shape), indexing="ij")
-    wave = sum(np.sin(axis + i) for i, axis in enumerate(axes))
-    return (280 + 10 * wave + rng.normal(0, 0.05, shape)).astype(dtype)
-
-
-def values_of(variables: dict[str, Any], count: int) -> dict[str, list[np.ndarray]]:
-    """Arrays of each variable; a large fleet repeats its first."""
-    distinct = min(count, 64)
-    made = {}
-    for number, (name, (shape, dtype)) in enumerate(variables.items()):
-        held = [smooth(shape, dtype, number * 1000 + i) for i in range(distinct)]
-        made[name] = [held[i % distinct] for i in range(count)]
-    return made
 
 
 def medians(repeats: int, touched: int = 0, **turns: Callable[[], Any]) -> dict[str, float]:
@@ -64,92 +54,6 @@ def medians(repeats: int, touched: int = 0, **turns: Callable[[], Any]) -> dict[
             turn()
             found[name].append(time.perf_counter() - begun)
     return {name: statistics.median(times) for name, times in found.items()}
-
-
-# ---- the two ways to hold a fleet
-
-
-def write_collection(path: Path, values: dict[str, list[np.ndarray]], codec: str, chunks: Any) -> None:
-    fleet = tessarray.create_collection(path, durable=False, compressors=codec, chunks=chunks)
-    count = len(next(iter(values.values())))
-    with fleet.transaction("written") as tx:
-        for i in range(count):
-            tx.add(f"d{i:06}", {name: held[i] for name, held in values.items()})
-
-
-def read_collection(path: Path, names: list[str], selection: Any) -> dict[str, np.ndarray]:
-    fleet = tessarray.open_collection(path)
-    return {name: fleet.read(name, selection=selection) for name in names}
-
-
-def codec_json(codec: str, item: int) -> list[dict[str, Any]]:
-    if codec.startswith("zstd"):
-        return [{"name": "zstd", "configuration": {"level": int(codec[5:]), "checksum": False}}]
-    _, cname, level, shuffle = codec.split(":")
-    settings = {"cname": cname, "clevel": int(level), "shuffle": shuffle, "typesize": item, "blocksize": 0}
-    return [{"name": "blosc", "configuration": settings}]
-
-
-def stacked_spec(
-    path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], codec: str, chunks: Any
-) -> dict[str, Any]:
-    inner = (1, *(chunks or shape[1:]))
-    slab = math.prod(shape[1:]) * dtype.itemsize
-    count = max(min(SHARD // slab, shape[0]), 1)
-    inner_codecs = [
-        {"name": "bytes", "configuration": {"endian": "little"}},
-        *codec_json(codec, dtype.itemsize),
-    ]
-    sharding = {
-        "chunk_shape": inner,
-        "codecs": inner_codecs,
-        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
-    }
-    return {
-        "driver": "zarr3",
-        "kvstore": {"driver": "file", "path": f"{path}/"},
-        "metadata": {
-            "shape": shape,
-            "data_type": dtype.name,
-            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": (count, *shape[1:])}},
-            "codecs": [{"name": "sharding_indexed", "configuration": sharding}],
-        },
-    }
-
-
-def context() -> Any:
-    return tensorstore.Context({"file_io_sync": False, "cache_pool": {"total_bytes_limit": 4 << 20}})
-
-
-def write_stacked(path: Path, values: dict[str, list[np.ndarray]], codec: str, chunks: Any) -> None:
-    for name, held in values.items():
-        shape = (len(held), *held[0].shape)
-        spec = stacked_spec(path / name, shape, held[0].dtype, codec, chunks)
-        store = tensorstore.open(spec, create=True, context=context()).result()
-        step = spec["metadata"]["chunk_grid"]["configuration"]["chunk_shape"][0]
-        for begin in range(0, len(held), step):
-            store[begin : min(begin + step, len(held))].write(np.stack(held[begin : begin + step])).result()
-
-
-def read_stacked(path: Path, names: list[str], selection: Any) -> dict[str, np.ndarray]:
-    own = context()
-    stores = [
-        tensorstore.open(
-            {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{path / name}/"}},
-            open=True,
-            context=own,
-        )
-        for name in names
-    ]
-    key = (slice(None), *(selection if isinstance(selection, tuple) else (selection,)))
-    reads = [store.result()[key].read() for store in stores]
-    return {name: read.result() for name, read in zip(names, reads, strict=True)}
-
-
-def check(read: dict[str, np.ndarray], values: dict[str, list[np.ndarray]], selection: Any) -> None:
-    for name, found in read.items():
-        for i in (0, 1, len(found) // 2, len(found) - 1):
-            np.testing.assert_array_equal(found[i], values[name][i][selection])
 
 
 # ---- parts
@@ -302,7 +206,7 @@ def adding(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
         times[n] = medians(max(repeats, 5) * 10, add=add)["add"]
     for n, seconds in times.items():
         label = f"{n} x 3: add one dataset and commit"
-        yield label, f"{seconds * 1e3:.2f}", "<= 5", seconds <= 5e-3
+        yield label, time_text(seconds), "<= 5 ms", seconds <= 5e-3
     first, *_, last = times.values()
     yield "the same, largest / smallest fleet", f"{last / first:.2f}", "<= 1.5", last / first <= 1.5
 
@@ -353,8 +257,8 @@ def few(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     first = statistics.median(firsts)
     yield (
         "the first slice of one variable of one dataset after open",
-        f"{first * 1e3:.2f}",
-        "<= 0.3",
+        time_text(first),
+        "<= 300 µs",
         first <= 3e-4,
     )
 
@@ -388,16 +292,16 @@ def million(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     n = scaled(1_000_000, scale)
     built = child("build", f"{folder}/million.pack:{n}")
     used = child("use", f"{folder}/million.pack:{n}")
-    yield f"{n} records: build, s", f"{built['seconds']:.1f}", "<= 120", built["seconds"] <= 120
-    yield f"{n} records: open and list, s", f"{used['open']:.2f}", "<= 1", used["open"] <= 1
+    yield f"{n} records: build", time_text(built["seconds"]), "<= 120 s", built["seconds"] <= 120
+    yield f"{n} records: open and list", time_text(used["open"]), "<= 1 s", used["open"] <= 1
     yield f"{n} records: look one up", time_text(used["lookup"]), "<= 1 ms", used["lookup"] <= 1e-3
-    yield f"{n} records: read all, s", f"{used['read']:.2f}", "", None
+    yield f"{n} records: read all", time_text(used["read"]), "", None
     peak = max(built["peak"], used["peak"])
     yield (
-        f"{n} records: peak memory, GB (build, use)",
-        f"{built['peak']:.2f}, {used['peak']:.2f}",
-        "<= 1.5",
-        peak <= 1.5,
+        f"{n} records: peak memory (build, use)",
+        f"{byte_text(built['peak'])}, {byte_text(used['peak'])}",
+        "<= 1.5 GB",
+        peak <= 1.5e9,
     )
 
 
@@ -411,7 +315,7 @@ def build_million(argument: str) -> dict[str, float]:
         with fleet.transaction("some") as tx:
             for i in range(begin, min(begin + 50_000, n)):
                 tx.add(f"r{i:07}", {"v": values[: 25 + i % 26]})
-    return {"seconds": time.perf_counter() - begun, "peak": peak() / 1e9}
+    return {"seconds": time.perf_counter() - begun, "peak": peak()}
 
 
 def use_million(argument: str) -> dict[str, float]:
@@ -430,7 +334,7 @@ def use_million(argument: str) -> dict[str, float]:
     found = fleet.read("v")
     read = time.perf_counter() - begun
     assert len(found) == int(count)
-    return {"open": opened, "lookup": statistics.median(lookups), "read": read, "peak": peak() / 1e9}
+    return {"open": opened, "lookup": statistics.median(lookups), "read": read, "peak": peak()}
 
 
 CHILDREN = {"build": build_million, "use": use_million}
@@ -493,11 +397,11 @@ def growth(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
             for i in range(n):
                 tx.add(f"d{i:06}", {"v": one})
         found = medians(repeats, read=lambda: tessarray.open_collection(path).read("v", selection=np.s_[:12]))  # noqa: B023
-        each.append(found["read"] / n * 1e6)
+        each.append(found["read"] / n)
         shutil.rmtree(path)
     slope = np.polyfit(np.log(counts), np.log(np.array(each) * counts), 1)[0]
-    text = ", ".join(f"{time:.1f}" for time in each)
-    yield f"bulk slice, us a dataset at N = {counts}", text, "", None
+    text = ", ".join(map(time_text, each))
+    yield f"bulk slice, a dataset at N = {counts}", text, "", None
     yield "power of N that fits the times", f"{slope:.3f}", "<= 1.05", bool(slope <= 1.05)
 
 
@@ -507,19 +411,19 @@ def memory(folder: Path, repeats: int, scale: float) -> Iterator[Row]:
     write_collection(folder / "ours.pack", values_of(GRIDDED, n), "zstd:3", (50, 50, 24))
     found = child("slice", str(folder / "ours.pack"))
     yield (
-        "bulk slice of gridded: peak above the result, MB",
-        f"{found['above']:.0f}",
-        "<= 100",
-        found["above"] <= 100,
+        "bulk slice of gridded: peak above the result",
+        byte_text(found["above"]),
+        "<= 100 MB",
+        found["above"] <= 100e6,
     )
 
 
 def slice_alone(path: str) -> dict[str, float]:
     tessarray.open_collection(path).read("humidity", "d000000")
-    before = peak() / 1e6
+    before = peak()
     result = tessarray.open_collection(path).read("temperature", selection=np.s_[:25])
-    after = peak() / 1e6
-    return {"above": after - before - result.nbytes / 1e6}
+    after = peak()
+    return {"above": after - before - result.nbytes}
 
 
 CHILDREN["slice"] = slice_alone

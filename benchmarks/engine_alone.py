@@ -37,7 +37,7 @@ def limit(scale: float, repeats: int) -> list[Line]:
     pattern = r"^(\w+): (write|read) reaches +([0-9.]+) of ([^(]*) \(([0-9.]+) GB/s\)"
     found: list[Line] = []
     for name, verb, share, parts, most in re.findall(pattern, done.stdout, re.M):
-        ours = f"{float(share) * float(most):.2f} GB/s"
+        ours = rate_text(float(share) * float(most) * 1e9)
         enough = float(share) >= 0.75
         found.append((f"limit, {name}: {verb}", ours, f"{parts}: {most} GB/s", share, "0.75", enough))
     return found
@@ -59,7 +59,7 @@ def checksum(scale: float, repeats: int) -> list[Line]:
         for pair, (_, other, _) in PAIRS.items():
             for step in STEPS:
                 ours, theirs = times[f"{pair}: {step}"], times[f"{pair}, {other}: {step}"]
-                line = (f"{pair}, {name}: {step}", f"{1e3 * ours:.3g} ms", f"{other}: {1e3 * theirs:.3g} ms")
+                line = (f"{pair}, {name}: {step}", time_text(ours), f"{other}: {time_text(theirs)}")
                 found.append((*line, f"{ours / theirs:.2f}", "", None))
     return found
 

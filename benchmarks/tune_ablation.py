@@ -45,12 +45,10 @@ IDLE = 200  # proposals in a row that are known, forbidden or hopeless: the spac
 
 def at_random(run: Run, ranking: Ranking, ranked: Ranked, predictions: list[dict[str, Any]]) -> None:
     """Every choice drawn evenly."""
-    space, rng = ranking.space, np.random.default_rng(run.task.seed)
+    rng = np.random.default_rng(run.task.seed)
     explorer, idle = Explorer(run, ranking, predictions), 0
     while run.clock.left("search") > 0 and idle < IDLE:
-        chunks = tuple(int(rng.choice(space.ladder(axis))) for axis in range(len(space.shape)))
-        sharding = space.shardings[int(rng.integers(len(space.shardings)))]
-        layout = space.layout(chunks, sharding, str(rng.choice(space.codecs)))
+        layout = ranking.space.drawn(rng)
         idle = 0 if explorer.worth(layout) else idle + 1
         if not idle:
             explorer.read(layout)

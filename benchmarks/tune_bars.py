@@ -28,6 +28,7 @@ from tune_grid import Field, Measured, exhaustive, leaders
 from tune_state import PARTS as PARTS_KEPT
 from tune_state import State
 
+from tessarray.display.units import time_text
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.search import TRIAL_SHARE
 from tessarray.tuner.target import Scratch, parse_store
@@ -98,7 +99,7 @@ def regret_part(given: argparse.Namespace, state: State) -> None:
             if not state.has("proposals", name):
                 state.put("proposals", name, proposal(case, values, load, given))
             one = state.get("proposals", name)
-            say(f"{name}: {one['text']}, {one['seconds']:.1f} s, {one['searched']} layouts")
+            say(f"{name}: {one['text']}, {time_text(one['seconds'])}, {one['searched']} layouts")
         compare(case, values, loads, given, state)
 
 
@@ -151,7 +152,7 @@ def compare(
             state.put("regrets", name, found)
             text = Layout.from_document(found["best"]).text()
             say(
-                f"{name}: {found['seconds'] * 1e3:.3f} ms, best {found['best_seconds'] * 1e3:.3f} ms, "
+                f"{name}: {time_text(found['seconds'])}, best {time_text(found['best_seconds'])}, "
                 f"regret {found['regret']:.1%} ({text})"
             )
 
@@ -170,7 +171,7 @@ def searched(field: Field, given: argparse.Namespace) -> dict[str, Any]:
     }
     found = exhaustive(field, given.candidates, given.grid_seconds, codecs, most_stored, list(best))
     spent = time.perf_counter() - started
-    say(f"{case.name}: {len(found)} layouts measured in {spent:.1f} s, codecs {', '.join(codecs)}")
+    say(f"{case.name}: {len(found)} layouts measured in {time_text(spent)}, codecs {', '.join(codecs)}")
     return {
         "most_stored": most_stored,
         "codecs": codecs,

@@ -189,26 +189,6 @@ def coarse(space: LayoutSpace, codecs: Sequence[str], most: int) -> Iterator[Lay
                 yield layout
 
 
-def neighbours(space: LayoutSpace, layout: Layout, codecs: Sequence[str]) -> Iterator[Layout]:
-    """The layouts one step away: another codec or sharding, or the next length of the ladder along one axis."""
-    for sharding in space.shardings:
-        yield space.layout(layout.chunks, sharding, layout.codec)
-    for codec in codecs:
-        yield Layout(layout.chunks, layout.shards, codec, layout.checksum)
-    for axis, length in enumerate(layout.chunks):
-        steps = lengths(space, axis)
-        at = steps.index(length)
-        for other in steps[max(at - 1, 0) : at + 2]:
-            chunks = (*layout.chunks[:axis], other, *layout.chunks[axis + 1 :])
-            if layout.shards is None:
-                yield space.layout(chunks, (0, False), layout.codec)
-                continue
-            size = math.prod(layout.shards) * space.itemsize
-            near = min(space.shardings[1:], key=lambda one: abs(math.log(one[0] / size)))
-            for first in (False, True):
-                yield space.layout(chunks, (near[0], first), layout.codec)
-
-
 def exhaustive(
     field: Field, most: int, seconds: float, codecs: Sequence[str], most_stored: float,
     seeds: Sequence[Layout] = (),
@@ -245,7 +225,7 @@ def exhaustive(
         fresh = False
         for weights in field.case.loads.values():
             for one in leaders(list(found.values()), weights, most_stored, LEADERS):
-                for layout in neighbours(space, one.layout, codecs):
+                for layout in space.neighbours(one.layout):
                     fresh = (not out_of_time() and take(layout)) or fresh
     return list(found.values())
 

@@ -13,6 +13,7 @@ from tune_gain import LABELS, gains
 from tune_model import REMOTE, pairs, within
 from tune_state import State
 
+from tessarray.display.units import byte_text
 from tessarray.tuner.layout import Layout
 
 __all__ = ["page"]
@@ -63,11 +64,6 @@ def in_order(rows: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return sorted(rows.items(), key=lambda row: place(row[0]))
 
 
-def gigabytes(nbytes: float) -> str:
-    """For people."""
-    return f"{nbytes / 1e9:.2f} GB"
-
-
 def verdict(met: bool) -> str:
     """A word for a bar."""
     return "met" if met else "**missed**"
@@ -102,12 +98,10 @@ def overview(state: State) -> Iterator[str]:
     for kind, one in state.part("budget").items():
         share = one["seconds"] / one["budget"]
         met = share <= BARS["budget"] and one["peak"] <= one["memory"] and one["unchanged"]
-        what = (
-            f"{one['values'] / 1e9:.1f} GB of {kind} in {one['budget']:.0f} s and {gigabytes(one['memory'])}"
-        )
+        what = f"{byte_text(one['values'])} of {kind} in {one['budget']:.0f} s and {byte_text(one['memory'])}"
         yield (
             f"| {what}, source unchanged "
-            f"| {one['seconds']:.1f} s, {gigabytes(one['peak'])}, {'yes' if one['unchanged'] else 'no'} "
+            f"| {one['seconds']:.1f} s, {byte_text(one['peak'])}, {'yes' if one['unchanged'] else 'no'} "
             f"| all three | {verdict(met)} |"
         )
     yield ""
@@ -221,8 +215,8 @@ def budget_table(state: State) -> Iterator[str]:
     )
     for kind, one in rows.items():
         yield (
-            f"| {kind} | {one['values'] / 1e9:.2f} GB | {one['budget']:.0f} s | {one['seconds']:.1f} s "
-            f"| {gigabytes(one['memory'])} | {gigabytes(one['peak'])} "
+            f"| {kind} | {byte_text(one['values'])} | {one['budget']:.0f} s | {one['seconds']:.1f} s "
+            f"| {byte_text(one['memory'])} | {byte_text(one['peak'])} "
             f"| {'yes' if one['unchanged'] else 'no'} | {one['searched']} |"
         )
     yield ""

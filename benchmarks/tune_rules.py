@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import tessarray
+from tessarray.display.units import rate_text, time_text
 from tessarray.tuner import probe
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.leaderboard import seconds_of_trial
@@ -80,10 +81,6 @@ class Bench:
         return float(np.mean([np.median(times) for (of, _), times in trial.times.items() if of == name]))
 
 
-def ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms"
-
-
 def rules(values: np.ndarray, store: str) -> Iterator[tuple[str, str, str, str]]:
     """(rule, experiment, found, verdict)."""
     near, far = Bench(values, store), Bench(values, FAR)
@@ -104,7 +101,7 @@ def of_shapes(near: Bench, far: Bench) -> Iterator[tuple[str, str, str, str]]:
     yield (
         "Chunks should be 1 to 10 MB",
         "cubes of 16 kB to 16 MB, each an object, local: an access",
-        ", ".join(f"{name} {ms(seconds)}" for name, seconds in times.items()),
+        ", ".join(f"{name} {time_text(seconds)}" for name, seconds in times.items()),
         f"refuted here: {best} is best, 1 MB takes {times['1 MB'] / times[best]:.2g} times as long"
         if times["1 MB"] > 1.15 * times[best]
         else "holds here",
@@ -115,7 +112,7 @@ def of_shapes(near: Bench, far: Bench) -> Iterator[tuple[str, str, str, str]]:
     yield (
         "the same, behind a network",
         f"{FAR}: an access",
-        ", ".join(f"{name} {ms(seconds)}" for name, seconds in slow.items()),
+        ", ".join(f"{name} {time_text(seconds)}" for name, seconds in slow.items()),
         f"{best_far} is best: a request's 30 ms are worth 6 MB of the link",
     )
     shape = near.ground.shape
@@ -127,13 +124,15 @@ def of_shapes(near: Bench, far: Bench) -> Iterator[tuple[str, str, str, str]]:
     yield (
         "One chunk a map, because maps are what is read",
         "slabs (1, 512, 512) against cubes of 64 kB",
-        f"map {ms(maps['slab'])} against {ms(maps['cube'])}, series {ms(series['slab'])} against {ms(series['cube'])}",
+        f"map {time_text(maps['slab'])} against {time_text(maps['cube'])}, "
+        f"series {time_text(series['slab'])} against {time_text(series['cube'])}",
         f"dear: maps gain {maps['cube'] / maps['slab']:.2g} times, series lose {series['slab'] / series['cube']:.0f}",
     )
     yield (
         "Shards make reads slower",
         "cubes of 64 kB, alone and in shards (128, 256, 256)",
-        f"an access {ms(near.seconds(trials['cube']))} alone, {ms(near.seconds(trials['shard']))} in shards; "
+        f"an access {time_text(near.seconds(trials['cube']))} alone, "
+        f"{time_text(near.seconds(trials['shard']))} in shards; "
         f"{cubes['64 kB'].files(shape):,} files against {inner.files(shape)}",
         verdict(near.seconds(trials["shard"]) / near.seconds(trials["cube"]), "slower", "refuted here"),
     )
@@ -154,7 +153,7 @@ def of_codecs(near: Bench, far: Bench, values: np.ndarray) -> Iterator[tuple[str
     yield (
         "Compression makes reads slower",
         "the same shards, by codec, local: an access",
-        ", ".join(f"{name} {ms(seconds)}" for name, seconds in times.items()),
+        ", ".join(f"{name} {time_text(seconds)}" for name, seconds in times.items()),
         f"depends: {CODEC} takes {times[CODEC] / times['none']:.2f} times the time of none, "
         f"gzip:6 {times['gzip:6'] / times['none']:.2g}",
     )
@@ -165,7 +164,7 @@ def of_codecs(near: Bench, far: Bench, values: np.ndarray) -> Iterator[tuple[str
     yield (
         "the same, behind a network",
         f"{FAR}: an access",
-        ", ".join(f"{name} {ms(seconds)}" for name, seconds in slow.items()),
+        ", ".join(f"{name} {time_text(seconds)}" for name, seconds in slow.items()),
         f"{CODEC} takes {slow[CODEC] / slow['none']:.2f} times the time of none: fewer bytes travel",
     )
     session = tessarray.Session(threads=1)
@@ -187,8 +186,8 @@ def of_codecs(near: Bench, far: Bench, values: np.ndarray) -> Iterator[tuple[str
     yield (
         "The highest level is worth its time",
         "blosc:zstd:1 and :9 with shuffle, on one thread",
-        f"ratio {low.ratio:.2f} and {high.ratio:.2f}; encode {low.encode / 1e6:.0f} and {high.encode / 1e6:.0f} MB/s; "
-        f"decode {low.decode / 1e6:.0f} and {high.decode / 1e6:.0f} MB/s",
+        f"ratio {low.ratio:.2f} and {high.ratio:.2f}; encode {rate_text(low.encode)} and {rate_text(high.encode)}; "
+        f"decode {rate_text(low.decode)} and {rate_text(high.decode)}",
         f"{(1 - low.ratio / high.ratio) * 100:.0f} % smaller for {low.encode / high.encode:.0f} times the writing time",
     )
     plain = {
@@ -198,7 +197,7 @@ def of_codecs(near: Bench, far: Bench, values: np.ndarray) -> Iterator[tuple[str
     yield (
         "Checksums are expensive",
         f"{CODEC} with and without crc32c: an access",
-        ", ".join(f"{name} {ms(seconds)}" for name, seconds in both.items()),
+        ", ".join(f"{name} {time_text(seconds)}" for name, seconds in both.items()),
         verdict(both["crc32c"] / both["no checksum"], "slower", "refuted here"),
     )
 
@@ -224,7 +223,7 @@ def of_use(near: Bench, values: np.ndarray) -> Iterator[tuple[str, str, str, str
     yield (
         "Align what you read with chunks",
         "a box of one chunk (64, 64, 64), at a chunk and half a chunk off along every axis",
-        ", ".join(f"{name} {ms(seconds)}" for name, seconds in found.items()),
+        ", ".join(f"{name} {time_text(seconds)}" for name, seconds in found.items()),
         f"holds: {found['half a chunk off'] / found['aligned']:.2g} times the time, for 8 chunks in place of 1",
     )
     shards = Layout(CUBES["64 kB"], SHARD, CODEC)

@@ -28,6 +28,7 @@ import tensorstore as ts
 import zarr
 
 import tessarray
+from tessarray.display.units import byte_text, rate_text, time_text
 
 SHARD, CHUNK = (128, 256, 256), (32, 32, 32)
 Box = tuple[slice, slice, slice]
@@ -204,16 +205,15 @@ def timed(job: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def report(measured: dict[str, dict[str, list[float]]], planes: int, out: str | None) -> None:
-    size = planes * 1024 * 1024 * 2 / 1e9
-    print(f"{'':26}{'write':>12}{'read all':>12}{'100 cubes':>12}   ({size:.2f} GB, medians)")
+    size = planes * 1024 * 1024 * 2
+    print(f"{'':26}{'write':>12}{'read all':>12}{'100 cubes':>12}   ({byte_text(size)}, medians)")
     medians = {
         name: {row: statistics.median(times) for row, times in rows.items()}
         for name, rows in measured.items()
     }
     for name, row in medians.items():
-        print(
-            f"{name:26}{size / row['write']:>7.2f} GB/s{size / row['read']:>7.2f} GB/s{row['cubes'] * 1e3:>9.1f} ms"
-        )
+        rates = "".join(f"{rate_text(size / row[verb]):>12}" for verb in ("write", "read"))
+        print(f"{name:26}{rates}{time_text(row['cubes']):>12}")
     rivals = [name for name in medians if not name.startswith("tessarray")]
     for ours in (name for name in medians if name.startswith("tessarray")):
         best = {

@@ -6,8 +6,7 @@ import contextlib
 import datetime
 import threading
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from tessarray.arrays import Array
 from tessarray.durations import seconds
 from tessarray.errors import InvalidArgumentError, UnknownOutcomeError, WrongNodeError
 from tessarray.unclosed import Unclosed
+from tessarray.with_block import WithBlock
 
 if TYPE_CHECKING:
     from tessarray.packs import Pack
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Appender"]
 
 
-class Appender(Unclosed):
+class Appender(Unclosed, WithBlock):
     """Gathers small records and commits them together. Made by `Pack.appender`, for a `with` block.
 
     A record is a slab along the axis, or one element of it without the axis; of several arrays, a mapping from their
@@ -198,15 +198,7 @@ class Appender(Unclosed):
         self.flush()
         self._closed = True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _end(self, failed: bool) -> None:
         # Records that were taken are kept, whatever went wrong after them.
         self.close()
 

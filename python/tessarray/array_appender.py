@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from tessarray import _native
 from tessarray.errors import InvalidArgumentError
 from tessarray.unclosed import Unclosed
+from tessarray.with_block import WithBlock
 
 if TYPE_CHECKING:
     from tessarray.arrays import Array
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ArrayAppender"]
 
 
-class ArrayAppender(Unclosed):
+class ArrayAppender(Unclosed, WithBlock):
     """Gathers frames and appends them to an array in whole rows of chunks, in the background; see `Array.appender`.
 
     Safe to use from many threads. A context manager that closes it. One that is not closed is closed when it is
@@ -102,15 +102,7 @@ class ArrayAppender(Unclosed):
         self._ending.set()
         self._closed = True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _end(self, failed: bool) -> None:
         # Frames that were taken are kept, whatever went wrong after them.
         if self._interrupted:
             self._give_up()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Literal
 
@@ -14,12 +14,12 @@ from tessarray import _native
 from tessarray._native import ArrayCore, ChunkStream, Node, Store
 from tessarray.array_appender import ArrayAppender
 from tessarray.array_arguments import shape_of
-from tessarray.attributes import Attributes
 from tessarray.codec_chain import split_chain
 from tessarray.display.units import byte_text
 from tessarray.dtypes import element
 from tessarray.durations import seconds
 from tessarray.findings import Finding
+from tessarray.stored_node import StoredNode
 from tessarray.summary import Info, codec_text, lengths_text
 
 __all__ = ["Array"]
@@ -28,7 +28,7 @@ NDArray = npt.NDArray[Any]
 Fields = str | Sequence[str]
 
 
-class Array(ArrayCore):
+class Array(StoredNode, ArrayCore):
     """An array in a store. Made by `create_array`, `open_array` and `group[name]`.
 
     `a[...]` reads and writes with NumPy's basic indexing in full: integers, slices of any step, `...`, and `None`
@@ -49,26 +49,6 @@ class Array(ArrayCore):
            [1, 2, 3]], dtype=int32)
     """
 
-    @property
-    def attrs(self) -> Attributes:
-        """The user's attributes, as a mapping that writes through."""
-        return Attributes(self)
-
-    def update_attributes(self, attributes: Mapping[str, Any]) -> Array:
-        """Add and replace attributes in one write; returns the array."""
-        self.attrs.update(attributes)
-        return self
-
-    @property
-    def name(self) -> str:
-        """The path with a slash in front, as zarr-python has it."""
-        return f"/{self.path}"
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
     def resize(self, shape: int | Iterable[int]) -> None:
         """Change the shape; an integer is the length of an array of one dimension.
 
@@ -81,12 +61,6 @@ class Array(ArrayCore):
     def fill_value(self) -> Any:
         """What elements that were never written hold: a NumPy scalar, `str` or `bytes`."""
         return element(self._fill_bytes(), self.data_type, self.dtype)
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """The metadata document, as it would be written now: `zarr.json`, or `.zarray` with `attributes`."""
-        documents: list[dict[str, Any]] = [_native.parse_json(document) for document in self._documents()]
-        return documents[0] if len(documents) == 1 else documents[0] | {"attributes": documents[1]}
 
     @property
     def codecs(self) -> tuple[dict[str, Any], ...]:
@@ -146,12 +120,6 @@ class Array(ArrayCore):
     def nchunks_initialized(self) -> int:
         """Chunks (or shards) that are stored; costs a listing."""
         return self.nobjects_stored()
-
-    @property
-    def read_only(self) -> bool:
-        """Whether writes are refused."""
-        store: Store = self.store
-        return store.read_only
 
     def chunk_stream(
         self,

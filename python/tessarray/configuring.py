@@ -18,10 +18,13 @@ _SWITCHES = ("write_empty_chunks", "read_missing_chunks")
 def configure(
     node: Node,
     verify: Verify | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
     write_empty_chunks: bool | None = None,
 ) -> Node:
-    """The same array or group with what was given; as it is where nothing was."""
+    """The same array or group with what was given; as it is where nothing was.
+
+    config: a mapping, or zarr-python's `ArrayConfig`.
+    """
     if verify is None and config is None and write_empty_chunks is None:
         return node
     if verify not in (None, "first", "always"):
@@ -39,9 +42,12 @@ def configure(
     )
 
 
-def _switches(config: Mapping[str, Any] | None) -> dict[str, bool]:
+def _switches(config: Any) -> dict[str, bool]:
     if config is None:
         return {}
+    if type(config).__name__ == "ArrayConfig" and type(config).__module__.partition(".")[0] == "zarr":
+        # It has a value for every switch; how reads of shards are gathered is the engine's own business.
+        config = {name: getattr(config, name) for name in (*_SWITCHES, "order") if hasattr(config, name)}
     if not isinstance(config, Mapping):
         raise InvalidTypeError(f"config: expected a mapping, found {type(config).__name__}")
     unknown = sorted(set(config) - {*_SWITCHES, "order"})

@@ -40,7 +40,7 @@ def create_array(
     overwrite: bool = False,
     data: npt.ArrayLike | None = None,
     verify: Verify | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
     write_empty_chunks: bool | None = None,
     session: Session | None = None,
 ) -> Array:

@@ -13,8 +13,8 @@ class Finding:
 
     `offset` is where in the stored value the damage is, in bytes, as far as that is known.
 
-    `kind` is one of `truncated`, `checksum`, `corrupt`, `shard-index`, `out-of-bounds`, `leftover`, `metadata` and
-    `unreadable`; `out-of-bounds` and `leftover` are harmless.
+    `kind` is one of `truncated`, `checksum`, `corrupt`, `shard-index`, `out-of-bounds`, `leftover`, `metadata`,
+    `unreadable` and `missing`; `out-of-bounds` and `leftover` are harmless.
     """
 
     kind: str

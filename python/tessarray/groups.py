@@ -12,7 +12,6 @@ from tessarray import _native
 from tessarray._native import GroupCore, Node, Store
 from tessarray.array_arguments import array_arguments, shape_of
 from tessarray.arrays import Array
-from tessarray.attributes import Attributes
 from tessarray.configuring import Verify, configure
 from tessarray.errors import (
     ExistsError,
@@ -21,12 +20,13 @@ from tessarray.errors import (
     TessarrayError,
     WrongNodeError,
 )
+from tessarray.stored_node import StoredNode
 from tessarray.summary import Info, Tree
 
 __all__ = ["Group", "node_of"]
 
 
-class Group(GroupCore, MutableMapping[str, Any]):
+class Group(StoredNode, GroupCore, MutableMapping[str, Any]):
     """A group in a store. Made by `create_group`, `open_group` and `group[name]`.
 
     A mapping from names to arrays and groups; paths with slashes reach further down. Listing costs one listing of
@@ -44,38 +44,6 @@ class Group(GroupCore, MutableMapping[str, Any]):
     └── ocean
         └── temperature (2, 3) float64
     """
-
-    @property
-    def attrs(self) -> Attributes:
-        """The user's attributes, as a mapping that writes through."""
-        return Attributes(self)
-
-    def update_attributes(self, attributes: Mapping[str, Any]) -> Group:
-        """Add and replace attributes in one write; returns the group."""
-        self.attrs.update(attributes)
-        return self
-
-    @property
-    def name(self) -> str:
-        """The path with a slash in front, as zarr-python has it."""
-        return f"/{self.path}"
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """The metadata document, as it would be written now."""
-        documents: list[dict[str, Any]] = [_native.parse_json(document) for document in self._documents()]
-        return documents[0] if len(documents) == 1 else documents[0] | {"attributes": documents[1]}
-
-    @property
-    def read_only(self) -> bool:
-        """Whether changes are refused."""
-        store: Store = self.store
-        return store.read_only
 
     def configured(self, verify: Verify | None = None, config: Mapping[str, Any] | None = None) -> Group:
         """Another handle of the group, whose arrays are read and written so; see `tessarray.open_array`."""
@@ -286,7 +254,13 @@ class Group(GroupCore, MutableMapping[str, Any]):
 
         One that is there must have this shape, and a dtype to which this one can be cast (`exact`: the same); of the
         `arguments`, which are those of `create_array`, `verify`, `config` and `write_empty_chunks` count for it too.
+
+        Raises `InvalidArgumentError` for another shape or dtype, `WrongNodeError` for a group of this name, and
+        `InvalidTypeError` for an unknown argument.
         """
+        from tessarray.existing import require_known
+
+        require_known("require_array", arguments)
         node = self._get(_relative(name))
         if node is None:
             return self.create_array(name, shape=shape, dtype=dtype, **arguments)

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from tessarray import _native
-from tessarray.errors import ExistsError, InvalidArgumentError
+from tessarray.arrays import Array
+from tessarray.errors import ExistsError, InvalidArgumentError, TessarrayError
 from tessarray.findings import Finding
 from tessarray.groups import Group
+from tessarray.opening import open as tessarray_open
 from tessarray.opening import open_group
 from tessarray.sessions import Session
 from tessarray.stores import LocalStore, Store, StoreLike, ZipStore, require_existing, store_of
@@ -83,11 +85,20 @@ def _is_document(key: str) -> bool:
 
 
 def check(
-    store: StoreLike, *, path: str = "", deep: bool = False, session: Session | None = None
+    store: StoreLike,
+    *,
+    path: str = "",
+    deep: bool = False,
+    missing: bool = False,
+    session: Session | None = None,
 ) -> list[Finding]:
     """Look for damage in every array and group below a path. An empty list is good news.
 
     Reads metadata, shard indexes and sizes; `deep` also decodes every chunk. Changes nothing.
+
+    missing: a finding per array of which not all chunks (shards) are stored, and how many. Zarr reads such a chunk as
+    the fill value, so that only you know whether it was ever written: an array that is filled later, or that leaves
+    empty chunks out, has some. Costs a listing per array.
 
     >>> import numpy as np, tessarray
     >>> store = tessarray.MemoryStore()
@@ -100,7 +111,26 @@ def check(
     opened = store_of(store, "r")
     found = [Finding(**finding) for finding in _native.check_store(opened, path.strip("/"), deep, session)]
     left = opened.leftovers(path.strip("/")) if isinstance(opened, LocalStore) else []
-    return found + _leftovers(opened, left) + _duplicates(opened, path)
+    absent = _missing(opened, path.strip("/"), session) if missing else []
+    return found + _leftovers(opened, left) + _duplicates(opened, path) + absent
+
+
+def _missing(store: Store, path: str, session: Session | None) -> list[Finding]:
+    """Arrays of which not all chunks are stored; one whose metadata are damaged is a finding of another kind."""
+    try:
+        node = tessarray_open(store, path=path, mode="r", session=session)
+    except TessarrayError:
+        return []
+    arrays = (
+        [node] if isinstance(node, Array) else [one for _, one in node.look(None) if isinstance(one, Array)]
+    )
+    found = []
+    for array in arrays:
+        stored, expected = array.nobjects_stored(), array.nobjects
+        if stored < expected:
+            message = f"{expected - stored} of {expected} chunks are not stored: they read as the fill value"
+            found.append(Finding("missing", array.path, None, message))
+    return found
 
 
 def repair(

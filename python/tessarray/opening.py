@@ -24,6 +24,7 @@ from tessarray.arrays import Array
 from tessarray.configuring import Verify, configure
 from tessarray.creation import create_array, create_group
 from tessarray.errors import InvalidArgumentError, InvalidTypeError, NotFoundError
+from tessarray.existing import require_known, require_same
 from tessarray.groups import Group, node_of
 from tessarray.sessions import Session
 from tessarray.stores import StoreLike, require_existing, store_of
@@ -77,22 +78,24 @@ def open_array(
     mode: Mode = "a",
     storage_options: Mapping[str, Any] | None = None,
     verify: Verify | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
     write_empty_chunks: bool | None = None,
     session: Session | None = None,
     **arguments: Any,
 ) -> Array:
     """Open the array at a path, or create it in the modes that do; `arguments` are those of `create_array`.
 
-    A path whose array exists is opened as it is: `arguments` count only where one is created. The metadata are read
-    once; `refresh` rereads them.
+    A path whose array exists is opened as it is: `arguments` count only where one is created, and `data` are not
+    written. If it has another shape or dtype than they say, that is an `InvalidArgumentError` that names both. An
+    unknown argument is an `InvalidTypeError` in any case. The metadata are read once; `refresh` rereads them.
 
     verify: `"always"` if every read is to verify the checksums of all chunks that it touches, whole; `"first"`, as
     where it is left out, if a part of a large chunk that was verified before may be read alone (what that cannot see
     is a change with no write: a bit that turns on the medium, or a writable memory map).
     config: as in zarr-python: `{"read_missing_chunks": False}` makes a chunk (shard) that is not stored a
     `MissingChunkError`, `{"write_empty_chunks": True}` (also an argument of its own) stores chunks that hold
-    nothing but the fill value. They are of this handle and its pickles, not of what is stored.
+    nothing but the fill value; or zarr-python's `ArrayConfig`. They are of this handle and its pickles, not of what
+    is stored.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -100,11 +103,15 @@ def open_array(
     >>> tessarray.open_array(store, mode="r")[...].tolist()
     [0, 0, 0]
     """
+    require_known("open_array", arguments)
     opened = _open_store(store, mode, storage_options)
     at = (path or "").strip("/")
     node = _found(opened, at, mode, "array", session)
     if node is not None:
-        return Array(configure(node, verify, config, write_empty_chunks), opened)
+        array = Array(configure(node, verify, config, write_empty_chunks), opened)
+        if arguments:
+            require_same(array, arguments)
+        return array
     if arguments.get("shape") is None and arguments.get("data") is None:
         if mode == "a":
             raise NotFoundError(
@@ -126,7 +133,7 @@ def open_group(
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     verify: Verify | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
     session: Session | None = None,
 ) -> Group:
     """Open the group at a path, or create it in the modes that do.
@@ -190,7 +197,7 @@ def open(
     mode: Mode | None = None,
     storage_options: Mapping[str, Any] | None = None,
     verify: Verify | None = None,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
     use_consolidated: bool | None = None,
     session: Session | None = None,
     **arguments: Any,
@@ -199,7 +206,8 @@ def open(
 
     `mode` is `r+` where left out, or `r` for a store that refuses changes: nothing is created by a mistyped path. With
     a `shape` or `data` among the `arguments` it is `a`. Where something is created, that is an array with these, else
-    a group. `use_consolidated` is of groups; see `open_group`. verify, config: as in `open_array`.
+    a group; an array that is there must have the shape and dtype that they say, and unknown ones are refused, as in
+    `open_array`. `use_consolidated` is of groups; see `open_group`. verify, config: as in `open_array`.
 
     >>> import tessarray
     >>> store = tessarray.MemoryStore()
@@ -207,6 +215,7 @@ def open(
     >>> tessarray.open(store).shape
     (3,)
     """
+    require_known("open", arguments, groups=True)
     hint = mode is None
     told = arguments.get("shape") is not None or arguments.get("data") is not None
     mode = mode or _unless_told(store, told)
@@ -217,7 +226,11 @@ def open(
     if node is not None:
         configured = configure(node, verify, config, arguments.get("write_empty_chunks"))
         found = node_of(configured, opened)
-        return consolidated(found, use_consolidated) if isinstance(found, Group) else found
+        if isinstance(found, Group):
+            return consolidated(found, use_consolidated)
+        if arguments:
+            require_same(found, arguments)
+        return found
     arguments |= {"verify": verify, "config": config}
     if told:
         return open_array(opened, path=at, mode="a" if mode == "a" else mode, session=session, **arguments)

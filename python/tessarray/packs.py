@@ -23,21 +23,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
-from tessarray import moments
+from tessarray import moments, pack_lookup
 from tessarray._native import LocalStore, PackCore, PackStore, PackVersionCore, Store
 from tessarray.arrays import Array
 from tessarray.durations import seconds
 from tessarray.errors import (
     ConflictError,
     InvalidArgumentError,
-    InvalidTypeError,
-    MissingPackageError,
     NotFoundError,
     ReadOnlyError,
 )
 from tessarray.groups import Group
 from tessarray.opening import open as open_node
 from tessarray.opening import open_group
+from tessarray.pack_lookup import VersionLike
 from tessarray.pack_reports import (
     Damage,
     Difference,
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Pack", "create_pack", "open_pack"]
 
-VersionLike = int | str | datetime.datetime
 ATTEMPTS = 1000
 
 
@@ -139,25 +137,7 @@ class Pack:
         """The number that a version, a tag or a moment stands for."""
         if version is None:
             return self._pinned
-        if isinstance(version, bool) or not isinstance(version, int | str | datetime.datetime):
-            raise InvalidTypeError(
-                f"version: expected a number, a tag or a moment, found {type(version).__name__}"
-            )
-        if isinstance(version, int):
-            return self._core.version(version).number
-        if isinstance(version, datetime.datetime):
-            return self._core.version_at(moments.text_of(version))
-        tagged = self._core.tagged(version)
-        if tagged is not None:
-            return tagged
-        number = moments.number_of(version)
-        if number is not None:
-            return self._core.version(number).number
-        moment = moments.moment_of(version)
-        if moment is not None:
-            return self._core.version_at(moment)
-        names = ", ".join(self.tags()) or "none"
-        raise NotFoundError(f"{self.store.describe()}: no tag {version!r} (there are: {names})", path=version)
+        return pack_lookup.number_of(self._core, version, self.store.describe())
 
     # What is in it.
 
@@ -374,24 +354,7 @@ class Pack:
         Needs duckdb. One row a document (`kind` is `array` or `group`) with `node`, `shape`, `dtype`, `codecs` and
         `attributes` as text, and one or more a chunk list: `chunk`, `segment`, `offset`, `length`.
         """
-        import tempfile
-
-        try:
-            import duckdb
-        except ImportError as error:
-            raise MissingPackageError("catalogue queries need duckdb: pip install duckdb") from error
-        with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
-            file.write(self.catalogue_parquet(version))
-            file.flush()
-            with duckdb.connect() as connection:
-                connection.execute(
-                    "create temp view catalogue as select * from read_parquet(?)".replace(
-                        "?", "'" + file.name.replace("'", "''") + "'"
-                    )
-                )
-                cursor = connection.execute(sql)
-                names = [column[0] for column in cursor.description or ()]
-                return names, cursor.fetchall()
+        return pack_lookup.query(self.catalogue_parquet(version), sql)
 
     def zarr_store(self, version: VersionLike | None = None) -> Any:
         """The version as a store of zarr-python, for zarr, xarray and dask, read-only. Needs zarr-python.

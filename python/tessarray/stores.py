@@ -97,6 +97,10 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
     pack = pack_of(path)
     if pack is not None:
         return _in_pack(*pack, mode, options)
+    if os.path.isfile(path):  # noqa: PTH113 - plain strings
+        raise InvalidArgumentError(
+            f"{path}: is a file, and no store; `tessarray convert` makes one of other formats"
+        )
     try:
         return LocalStore(path, read_only=mode == "r", **options)
     except TypeError as error:
@@ -107,11 +111,29 @@ def _at(path: str, mode: str, options: dict[str, Any]) -> Store:
 COLLAPSED = re.compile(r"(file|memory|s3|gs|gcs|az|abfs|abfss|https?|ftp|hf):/(?!/)")
 
 
+# Paths that only GDAL takes for files: in archives, on servers.
+VIRTUAL = re.compile(r"/vsi[a-z0-9_]+/")
+
+
 def local_path(address: str) -> str:
     """The path that a text means: of a file address (`file:///data/x.zarr`), or with `~` for the home folder.
 
-    Raises `InvalidArgumentError` for addresses of other kinds, which are no paths.
+    Slashes at its end say nothing. Raises `InvalidArgumentError` for addresses of other kinds, which are no paths.
     """
+    return _without_slash(_local_path(address))
+
+
+def _without_slash(path: str) -> str:
+    return path.rstrip("/" if os.sep == "/" else "/" + os.sep) or path[:1]
+
+
+def _local_path(address: str) -> str:
+    virtual = VIRTUAL.match(address)
+    if virtual and not os.path.exists(virtual[0]):  # noqa: PTH110 - a folder may be named like that
+        raise InvalidArgumentError(
+            f"{address}: paths of GDAL ({virtual[0]}...) are not supported: give the file itself, or in Python an "
+            "fsspec mapper"
+        )
     joined = COLLAPSED.match(address)
     if joined and not os.path.exists(address):  # noqa: PTH110 - a folder may be named like that
         address = f"{joined[1]}://{'/' if joined[1] == 'file' else ''}{address[joined.end() :]}"
@@ -120,9 +142,14 @@ def local_path(address: str) -> str:
         return os.path.expanduser(address)  # noqa: PTH111 - keeps the text as it is
     if scheme == "file":
         return unquote(urlsplit(address).path)
-    raise InvalidArgumentError(
-        f"{address}: {scheme}:// is not supported yet: in Python pass an fsspec mapper, as in "
-        f"fsspec.get_mapper({address!r}); native cloud stores come later"
+    raise InvalidArgumentError(f"{address}: {scheme}:// is not supported yet: {instead_of(address)}")
+
+
+def instead_of(address: str) -> str:
+    """What to do about an address that is no path."""
+    return (
+        f"in Python, hand over a store in its place: fsspec.get_mapper({address!r}), which goes through obstore after "
+        f"obstore.fsspec.register({address.partition('://')[0]!r}); commands take local files and folders"
     )
 
 

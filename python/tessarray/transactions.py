@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from tessarray._native import PackCore, PackStore, TransactionCore
 from tessarray.arrays import Array
@@ -14,13 +13,14 @@ from tessarray.errors import NotFoundError
 from tessarray.groups import Group
 from tessarray.opening import open as open_node
 from tessarray.opening import open_group
+from tessarray.with_block import WithBlock
 
 __all__ = ["Transaction"]
 
 LOCK = "transaction"
 
 
-class Transaction:
+class Transaction(WithBlock):
     """Changes that nobody else sees until they are committed. Made by `Pack.transaction`, for a `with` block.
 
     Arrays and groups that are opened or created in it are those of `tessarray`; they can be used until it ends.
@@ -101,19 +101,11 @@ class Transaction:
         if self._turn is not None:
             self._turn.end()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.commit()
-        else:
+    def _end(self, failed: bool) -> None:
+        if failed:
             self.abandon()
+        else:
+            self.commit()
 
     def __repr__(self) -> str:
         return f"<Transaction {self.message!r} on {self.store.describe()}>"

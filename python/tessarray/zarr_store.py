@@ -45,6 +45,7 @@ class ZarrStore(Store):
         self.store = store
 
     def with_read_only(self, read_only: bool = False) -> ZarrStore:
+        """The same store, for reading only or not."""
         return type(self)(self.store, read_only=read_only)
 
     def __str__(self) -> str:
@@ -124,6 +125,7 @@ class ZarrStore(Store):
         prototype: BufferPrototype | None = None,
         byte_range: ByteRequest | None = None,
     ) -> Buffer | None:
+        """A value or a part of it; `None` if there is none."""
         if not self._is_open:
             await self._open()
         return await asyncio.to_thread(self.get_sync, key, prototype=prototype, byte_range=byte_range)
@@ -133,17 +135,21 @@ class ZarrStore(Store):
         prototype: BufferPrototype,
         key_ranges: Iterable[tuple[str, ByteRequest | None]],
     ) -> list[Buffer | None]:
+        """Parts of several values, in one batch of reads."""
         return list(await asyncio.gather(*(self.get(key, prototype, part) for key, part in key_ranges)))
 
     async def exists(self, key: str) -> bool:
+        """Whether there is a value."""
         return await asyncio.to_thread(self.store.__contains__, key)
 
     async def set(self, key: str, value: Buffer) -> None:
+        """Put a value, whole."""
         self._check_writable()
         await self._ensure_open()
         await asyncio.to_thread(self.set_sync, key, value)
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Put a value where there is none; one that is there stays."""
         self._check_writable()
         await self._ensure_open()
         try:
@@ -152,29 +158,35 @@ class ZarrStore(Store):
             return
 
     async def delete(self, key: str) -> None:
+        """Remove a value, if it is there."""
         self._check_writable()
         await asyncio.to_thread(self.delete_sync, key)
 
     async def delete_dir(self, prefix: str) -> None:
+        """Remove all values below a prefix."""
         self._check_writable()
         await self._ensure_open()
         await asyncio.to_thread(self.store.delete_prefix, prefix.strip("/"))
 
     async def clear(self) -> None:
+        """Remove everything."""
         self._check_writable()
         await asyncio.to_thread(self.store.delete_prefix, "")
 
     async def getsize(self, key: str) -> int:
+        """Bytes of a value. Raises `FileNotFoundError` if there is none."""
         size = await asyncio.to_thread(self.store.size, key)
         if size is None:
             raise FileNotFoundError(key)
         return size
 
     async def list(self) -> AsyncIterator[str]:
+        """All keys."""
         for key, _ in await asyncio.to_thread(self.store.list, ""):
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Keys that begin with a prefix."""
         # A prefix of zarr-python's may end within a name.
         folder = prefix.rpartition("/")[0]
         for key, _ in await asyncio.to_thread(self.store.list, folder):
@@ -182,6 +194,7 @@ class ZarrStore(Store):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Names directly below a prefix, of values and of folders."""
         path = prefix.strip("/")
         for name in await asyncio.to_thread(self.store.list_dir, path):
             yield name

@@ -37,6 +37,7 @@ class Change:
 
     @property
     def cell(self) -> Cell:
+        """The newer cell, or the older one of something that vanished."""
         found = self.new or self.old
         assert found is not None
         return found
@@ -44,6 +45,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
+    """Two results files: what changed, the noise floor of both, and what makes them hard to compare."""
+
     old: str
     new: str
     changes: tuple[Change, ...]
@@ -51,6 +54,7 @@ class Comparison:
     warnings: tuple[str, ...]
 
     def of(self, *kinds: Kind) -> list[Change]:
+        """The changes of some kinds."""
         return [change for change in self.changes if change.kind in kinds]
 
     @property
@@ -92,6 +96,7 @@ def by_key(results: Results) -> dict[Key, Cell]:
 
 
 def change(old: Cell | None, new: Cell | None, floor: NoiseFloor) -> Change:
+    """What became of a cell, judged with the noise floor; None stands for a cell that is not there."""
     if old is None or new is None:
         return Change("vanished" if new is None else "appeared", old, new)
     if not new.ranks:
@@ -126,6 +131,7 @@ def warnings(old: Results, new: Results, floors: tuple[NoiseFloor, NoiseFloor]) 
 
 
 def differences(what: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The keys in which two mappings differ, in words."""
     keys = [key for key in dict.fromkeys([*one, *other]) if key not in SILENT]
     told = {key: tuple("nothing" if v is None else v for v in (one.get(key), other.get(key))) for key in keys}
     return [f"{what} {key}: {a}, then {b}" for key, (a, b) in told.items() if a != b]
@@ -148,11 +154,13 @@ def show(comparison: Comparison, console: Console, *, everything: bool = False) 
 
 
 def texts_of(title: str, changes: list[Change]) -> Column:
+    """A column of the table of changes."""
     styles = {"slower": "red", "broke": "bold red", "faster": "green", "mended": "green"}
     return Column(title, [Text(text(title, change), style=styles.get(change.kind, "")) for change in changes])
 
 
 def text(title: str, change: Change) -> str:
+    """A change under a heading of the table."""
     if title in ("step", "system"):
         return str(getattr(change.cell, title))
     if title == "verdict":
@@ -170,6 +178,7 @@ def text(title: str, change: Change) -> str:
 
 
 def summary(comparison: Comparison) -> str:
+    """How many changes of each kind there are, in a line."""
     kinds: tuple[Kind, ...] = (
         "slower",
         "faster",

@@ -34,13 +34,16 @@ class Table:
         return key in self.given
 
     def wrong(self, key: str, expected: str, hint: str = "") -> CustomError:
+        """The error for a key: where it stands, what was expected, what was found."""
         found = shown(self.given[key]) if key in self.given else "nothing"
         return CustomError(self.file, self.at(key), expected, found, hint)
 
     def at(self, key: str) -> str:
+        """Where a key stands in the file: `query.map.count`."""
         return f"{self.where}.{key}" if self.where else key
 
     def only(self, known: Sequence[str]) -> None:
+        """Raises CustomError for a key that is not known, with the one that may have been meant."""
         for key in self.given:
             if key not in known:
                 raise CustomError(
@@ -48,11 +51,13 @@ class Table:
                 )
 
     def table(self, key: str) -> Table:
+        """The table under a key. Raises CustomError."""
         if key not in self.given:
             raise self.wrong(key, "a table of keys and values")
         return Table(self.file, self.at(key), self.given[key])
 
     def text(self, key: str, default: str | None = None) -> str:
+        """The text under a key, not empty. Raises CustomError."""
         found = self.given.get(key, default)
         if not isinstance(found, str) or not found.strip():
             raise self.wrong(key, "a text")
@@ -66,12 +71,14 @@ class Table:
         return found
 
     def word(self, key: str, known: Sequence[str], default: str | None = None) -> str:
+        """The text under a key, one of some. Raises CustomError."""
         found = self.given.get(key, default)
         if found not in known:
             raise self.wrong(key, f"one of {', '.join(known)}", meant(found, known))
         return str(found)
 
     def number(self, key: str, default: int | None = None, least: int = 1) -> int:
+        """The whole number under a key, of `least` or more. Raises CustomError."""
         found = self.given.get(key, default)
         if isinstance(found, bool) or not isinstance(found, int) or found < least:
             raise self.wrong(key, f"a whole number of {least} or more")
@@ -98,11 +105,13 @@ def meant(found: Any, known: Sequence[str]) -> str:
 
 
 def shown(value: Any) -> str:
+    """A value as the file has it, cut to 80 letters."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def parse(path: Path) -> Any:
+    """The values of a TOML or YAML file. Raises CustomError."""
     if path.suffix in SUFFIXES_YAML:
         try:
             import yaml  # type: ignore[import-untyped, unused-ignore]

@@ -104,6 +104,7 @@ def use(fleet: Fleet, path: Path | str | None, mapped: bool) -> None:
 
 
 def dataset(fleet: Fleet, index: int) -> dict[str, Array]:
+    """The variables of one dataset, by name."""
     return {variable.name: values(fleet, index, number) for number, variable in enumerate(fleet.variables)}
 
 

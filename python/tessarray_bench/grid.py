@@ -14,6 +14,8 @@ Mark = Literal["fastest", "equal", ""]
 
 
 class Line(NamedTuple):
+    """A row of a table: a step of a process of a workload."""
+
     workload: str
     process: str
     step: str
@@ -50,6 +52,7 @@ class Grid:
 
     @cached_property
     def lines(self) -> list[Line]:
+        """The lines in which something was measured, those of a workload together."""
         order: dict[str, dict[Line, None]] = {}
         for line, _ in self.cells:
             if line.process != "check":
@@ -72,6 +75,7 @@ class Grid:
 
     @cached_property
     def every(self) -> list[str]:
+        """All systems, in the order of the files, without the run that measures noise."""
         return list(dict.fromkeys(system for (_, system), cell in self.cells.items() if not cell.again))
 
     @cached_property
@@ -87,9 +91,11 @@ class Grid:
         return {Failure(cell.status, reason) for cell in own for reason in cell.reasons or ("",)}
 
     def workloads(self) -> list[str]:
+        """The workloads, in the order of the lines."""
         return list(dict.fromkeys(line.workload for line in self.lines))
 
     def cell(self, line: Line, system: str) -> Cell | None:
+        """The cell of a system in a line; None if the file has none."""
         return self.cells.get((line, system))
 
     def failure(self, line: Line, system: str) -> Failure | None:
@@ -144,6 +150,7 @@ class Grid:
 
 
 def told(cell: Cell, where: str) -> Failure:
+    """A failed cell in words; `where` begins the reason."""
     failed, repeats = cell.statuses.get(cell.status, 0), sum(cell.statuses.values())
     word = cell.status if failed == repeats else f"{cell.status} {failed}/{repeats}"
     return Failure(word, where + "; ".join(cell.reasons))

@@ -35,6 +35,7 @@ class Codec:
 
     @classmethod
     def parse(cls, text: str) -> Codec:
+        """The codec of a text: `none`, `zstd:3`, `blosc:lz4:5:byte`; what is left out has a default."""
         parts = text.split(":")
         if parts[0] == "none":
             return cls("none", "", 0, "none")
@@ -71,12 +72,14 @@ class Layout:
 
     @classmethod
     def from_json(cls, given: dict[str, Any] | None) -> Layout | None:
+        """The layout that `to_json` made; None of None."""
         if given is None:
             return None
         shards = given.get("shards")
         return cls(tuple(given["chunks"]), tuple(shards) if shards else None, Codec.parse(given["codec"]))
 
     def to_json(self) -> dict[str, Any]:
+        """As results files hold it."""
         return {
             "chunks": list(self.chunks),
             "shards": list(self.shards) if self.shards else None,
@@ -100,14 +103,17 @@ class Data:
 
     @property
     def itemsize(self) -> int:
+        """Bytes of an element; strings count as the 16 bytes that NumPy holds of each."""
         return 16 if self.dtype == "string" else int(self.dtype.lstrip("<>=|")[1:])
 
     @property
     def nbytes(self) -> int:
+        """Bytes of the values."""
         return math.prod(self.shape) * self.itemsize
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Data:
+        """The data that a results file describes."""
         return cls(**{**given, "shape": tuple(given["shape"])})
 
 
@@ -148,6 +154,7 @@ class Fleet:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Fleet:
+        """The fleet that a results file describes."""
         variables = tuple(Variable(v["name"], tuple(v["shape"]), v["dtype"]) for v in given["variables"])
         return cls(**{**given, "variables": variables})
 
@@ -188,12 +195,14 @@ class Workload:
         return self.fleet.count * sum(sizes)
 
     def to_json(self) -> dict[str, Any]:
+        """As results files and jobs hold it."""
         plain = dataclasses.asdict(self)
         plain["layout"] = self.layout.to_json() if self.layout else None
         return plain
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Workload:
+        """The workload that `to_json` made."""
         return cls(
             id=given["id"],
             suite=given["suite"],
@@ -230,8 +239,10 @@ class Job:
     started: float = 0.0  # of CLOCK_MONOTONIC, just before the process was made
 
     def to_json(self) -> dict[str, Any]:
+        """As the worker's file holds it."""
         return {**dataclasses.asdict(self), "workload": self.workload.to_json()}
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Job:
+        """The job that `to_json` made."""
         return cls(**{**given, "workload": Workload.from_json(given["workload"])})

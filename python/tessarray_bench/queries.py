@@ -91,5 +91,6 @@ def size(selection: Selection) -> int:
 
 
 def batches(items: Iterator[Selection], length: int) -> Iterator[list[Selection]]:
+    """The items in lists of a length; the last one may be shorter."""
     while batch := list(itertools.islice(items, length)):
         yield batch

@@ -97,10 +97,12 @@ class Cell:
 
     @property
     def wall(self) -> list[float]:
+        """Seconds of each repeat that went well."""
         return list(self.walls.values())
 
     @property
     def n(self) -> int:
+        """How many repeats went well."""
         return len(self.walls)
 
     @property
@@ -121,6 +123,7 @@ class Cell:
 
     @property
     def again(self) -> bool:
+        """Whether this is the second run of the baseline, which measures noise."""
         return self.system.endswith(AGAIN)
 
 
@@ -152,6 +155,7 @@ def judge(cell: Cell, other: Cell, floor: NoiseFloor) -> tuple[Ratio, Verdict] |
 
 
 def cells_of_group(group: Sequence[ResultsFile]) -> list[Cell]:
+    """The cells of files that are alike, their rows pooled."""
     settings = group[0].settings
     label = " + ".join(file.label for file in group)
     by_cell: dict[tuple[str, str, str, str], list[tuple[str, Row]]] = {}
@@ -188,6 +192,7 @@ def with_ratios(plain: list[Cell], baseline: Mapping[tuple[str, str, str], Cell]
 
 
 def replaced(cell: Cell, **changes: Any) -> Cell:
+    """The cell with some attributes changed."""
     return Cell(**{**cell.__dict__, **changes})
 
 
@@ -203,6 +208,7 @@ class Store:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Store:
+        """What the rows of a system's store say of it."""
         facts: dict[str, Any] = {}
         for row in rows:
             facts |= row.get("facts") or {}
@@ -222,6 +228,7 @@ class Store:
 
 
 def cell_of(label: str, labelled: Sequence[tuple[str, Row]], store: Store, again: str) -> Cell:
+    """The cell of some rows: medians, interval, statuses."""
     rows = [row for _, row in labelled]
     good = [row for row in rows if row["status"] == "ok"]
     walls = {(file, row["repeat"]): float(row["wall"]) for file, row in labelled if row["status"] == "ok"}
@@ -267,11 +274,13 @@ def cell_of(label: str, labelled: Sequence[tuple[str, Row]], store: Store, again
 
 
 def middle(rows: Sequence[Row], key: str) -> float | None:
+    """The median of what the rows say under a key; None if none of them does."""
     values = [float(row[key]) for row in rows if row.get(key) is not None]
     return median(values) if values else None
 
 
 def rerun(row: Row, settings: Mapping[str, Any], repeats: int) -> str:
+    """The command that measures a row again, beside the baseline."""
     name, baseline = row["system"].removesuffix(AGAIN), settings["baseline"]
     systems = name if name == baseline else f"{name},{baseline}"
     words = ["tessarray", "bench", "run", row["suite"], "--workloads", row["workload"], "--systems", systems]

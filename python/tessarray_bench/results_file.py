@@ -68,11 +68,13 @@ class ResultsFile:
 
     @property
     def settings(self) -> Mapping[str, Any]:
+        """What the run was asked for: scale, repeats, seed, baseline."""
         found: Mapping[str, Any] = self.document["settings"]
         return found
 
     @property
     def rows(self) -> list[Mapping[str, Any]]:
+        """A row a step, repeat and system."""
         found: list[Mapping[str, Any]] = self.document["rows"]
         return found
 
@@ -115,13 +117,16 @@ class Results:
 
     @property
     def suites(self) -> list[str]:
+        """The suites, in the order of the rows."""
         return list(dict.fromkeys(row["suite"] for file in self.files for row in file.rows))
 
     @property
     def baseline(self) -> str:
+        """The system that ratios are taken to: the first file's."""
         return str(self.files[0].settings["baseline"])
 
     def title(self, system: str) -> str:
+        """What to call a system."""
         name = system.removesuffix(AGAIN)
         told = self.systems.get(name, {}).get("title") or name
         return f"{told}{AGAIN}" if name != system else str(told)

@@ -50,6 +50,7 @@ class Interval(NamedTuple):
     method: str = "bootstrap"
 
     def covers(self, value: float) -> bool:
+        """Whether a value lies within."""
         return self.low <= value <= self.high
 
 
@@ -76,6 +77,7 @@ class NoiseFloor:
 
 
 def median(values: Sequence[float]) -> float:
+    """The middle value, or the mean of the two in the middle."""
     return float(np.median(np.asarray(values, float)))
 
 
@@ -164,6 +166,7 @@ def verdict(ratio: float, interval: Interval | None, floor: float) -> Verdict:
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
+    """The mean of ratios."""
     return float(np.exp(np.mean(np.log(np.asarray(ratios, float)))))
 
 
@@ -175,6 +178,7 @@ def draws(sizes: tuple[int, ...], seed: int) -> tuple[NDArray[np.intp], ...]:
 
 
 def ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
+    """The ends of the interval that holds the level's share of what was drawn."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)

@@ -69,6 +69,8 @@ class Column:
 
 
 class Row:
+    """A line of a table: its workload, its label, a text a system."""
+
     def __init__(self, workload: str, label: str, cells: list[Text]) -> None:
         self.workload = workload
         self.label = label
@@ -82,11 +84,13 @@ class Notes:
         self.numbers: dict[str, int] = {}
 
     def sign(self, *texts: str) -> str:
+        """The numbers of notes, as superscripts; a text that is new gets the next."""
         numbers = [self.numbers.setdefault(text, len(self.numbers) + 1) for text in texts if text]
         return "⁺".join(str(number).translate(SUPERSCRIPT) for number in numbers)
 
 
 def rows_of(grid: Grid, workload: str, notes: Notes) -> list[Row]:
+    """The lines of a workload: times, and what else a step has to say."""
     rows: list[Row] = []
     for line in (line for line in grid.lines if line.workload == workload):
         marks = grid.marks(line)
@@ -117,6 +121,7 @@ def further(line: Line, found: Sequence[Cell | None], suite: str) -> list[tuple[
 
 
 def text_of(grid: Grid, line: Line, system: str, mark: str, notes: Notes) -> Text:
+    """A cell in words and colours, or the word for why there is none."""
     failure = grid.failure(line, system)
     if failure is not None:
         word = failure.word.split()[0]
@@ -132,14 +137,17 @@ def text_of(grid: Grid, line: Line, system: str, mark: str, notes: Notes) -> Tex
 
 
 def columns(titles: Sequence[str], texts: Sequence[Sequence[Text]]) -> list[Column]:
+    """Columns of titles and texts."""
     return [Column(title, held) for title, held in zip(titles, texts, strict=True)]
 
 
 def unrepeated(names: Sequence[str]) -> list[Text]:
+    """Names, blank when they repeat the one above."""
     return [Text("" if i and names[i - 1] == name else name) for i, name in enumerate(names)]
 
 
 def fits(given: Sequence[Column], width: int) -> bool:
+    """Whether columns fit side by side."""
     return sum(column.width for column in given) + 2 <= width
 
 
@@ -154,6 +162,7 @@ def cut(given: Sequence[Column], width: int) -> list[list[Column]]:
 
 
 def table(given: Sequence[Column], sections: Sequence[int] = ()) -> Table:
+    """A rich table of columns, with a line below the rows of `sections`."""
     found = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in given:
         right = column.title not in ("workload", "step", "system")
@@ -166,6 +175,7 @@ def table(given: Sequence[Column], sections: Sequence[int] = ()) -> Table:
 
 
 def legend(grid: Grid, results: Results, notes: Notes) -> Text:
+    """What the signs of a grid's table mean, with its noise floor and its notes."""
     shown = [cell for cell in grid.cells.values() if cell.n]
     lines = ["median ± the farther end of its 95 % interval; * fastest, = equal to it within noise"]
     if not grid.judges(*shown):

@@ -88,7 +88,7 @@ def test_the_package_says_its_version_and_is_typed():
 
     assert tessarray.__version__ == version("tessarray")
     assert files("tessarray").joinpath("py.typed").is_file()
-    assert files("tessarray").joinpath("_native.pyi").is_file()
+    assert files("tessarray").joinpath("_native/__init__.pyi").is_file()
 
 
 def test_everything_the_package_exports_exists_and_is_documented():

@@ -18,7 +18,10 @@ from tessarray_bench.harness.run import Plan, Runner, run
 from tessarray_bench.model import Codec, Data, Job, Layout, Query, Workload
 from tessarray_bench.systems import from_file
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory and processes are watched in /proc")
+pytestmark = [
+    pytest.mark.serial,  # it measures
+    pytest.mark.skipif(sys.platform != "linux", reason="memory and processes are watched in /proc"),
+]
 
 LIARS = Path(bench_liars.__file__)
 EXAMPLE = ROOT / "examples" / "bench_adapter.py"

@@ -20,6 +20,8 @@ from tessarray_bench.model import Codec, Data, Job, Layout, Workload
 from tessarray_bench.worker import append, verify
 from tessarray_bench.worker.meter import Meter, http_counters, latency, quantile, touch
 
+pytestmark = pytest.mark.serial  # it measures processors and memory
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="meters read /proc")
 
 # ---- meters

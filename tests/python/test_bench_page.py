@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
 import time
 import urllib.parse
 
@@ -15,15 +14,7 @@ from bench_samples import BASELINE, sample
 from tessarray_bench import results, results_file
 from tessarray_bench.report import page as pages
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900""".split()
-
-webdriver = pytest.importorskip("selenium.webdriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no Chromium with its driver on this machine"
-)
+pytestmark = pytest.mark.serial  # a browser beside a test that computes is slow to answer
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +27,6 @@ def address(document, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     pages.write(path, [document], ["laptop"])
     return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture

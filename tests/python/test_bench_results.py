@@ -230,6 +230,16 @@ def test_csv_has_a_line_for_each_cell_and_row(document, tmp_path):
     )
 
 
+def test_every_system_looks_different_in_points_and_in_bars():
+    from tessarray_bench.report.figure_style import KNOWN, look
+    from tessarray_bench.systems import ADAPTERS
+
+    assert set(KNOWN) == set(ADAPTERS)
+    looks = [look(name, place) for place, name in enumerate(KNOWN)]
+    for kinds in (lambda one: (one.colour, one.marker), lambda one: (one.colour, one.hatch)):
+        assert len(set(map(kinds, looks))) == len(looks)
+
+
 def test_figures_are_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     from tessarray_bench.report import figures

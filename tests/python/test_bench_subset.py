@@ -16,6 +16,8 @@ import pytest
 from tessarray_bench.cli import run as running
 from tessarray_bench.suites import tour
 
+pytestmark = pytest.mark.serial  # it runs two systems at a time already
+
 HERE = Path(__file__).resolve().parent.parent.parent / ".bench"
 HOME = Path(os.environ.get("TESSARRAY_BENCH_HOME") or HERE)
 

@@ -382,3 +382,44 @@ class TestSel:
         assert nearest.read("z").tolist() == [10, 15]
         with pytest.raises(KeyError, match="no variable 'depth'"):
             fleet.sel({"depth": 3})
+
+
+class TestPyramids:
+    """Levels of an OME-Zarr image share their dimensions, each of its own length."""
+
+    LEVELS: ClassVar[dict[str, Any]] = {
+        str(level): (("y", "x"), np.zeros((8 >> level, 8 >> level))) for level in range(3)
+    }
+
+    def images(self, *paths: str) -> dict[str, Any]:
+        return {
+            "multiscales": [
+                {"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": p} for p in paths]}
+            ]
+        }
+
+    @pytest.mark.parametrize("wrap", [lambda images: images, lambda images: {"ome": images}])
+    def test_levels_may_differ(self, wrap: Any) -> None:
+        fleet = tessarray.create_collection(tessarray.MemoryStore())
+        with fleet.transaction("image") as tx:
+            tx.add("a", self.LEVELS, attrs=wrap(self.images("0", "1", "2")))
+        assert [fleet.read(level)[0].shape for level in "012"] == [(8, 8), (4, 4), (2, 2)]
+
+    def test_what_is_no_level_may_not(self) -> None:
+        fleet = tessarray.create_collection(tessarray.MemoryStore())
+        for attrs in ({}, self.images("0"), {"multiscales": 3}, {"multiscales": [{"datasets": [7]}]}):
+            with pytest.raises(InvalidArgumentError, match="dimension 'y'"), fleet.transaction("image") as tx:
+                tx.add("a", self.LEVELS, attrs=attrs)
+
+    def test_files_of_pyramids_are_built(self, tmp_path: Path) -> None:
+        for name in ("a", "b"):
+            image = tessarray.create_group(tmp_path / f"{name}.zarr", zarr_format=3)
+            for level in range(3):
+                image.create_array(
+                    f"img/{level}", data=np.full((8 >> level,) * 2, level), dimension_names=("y", "x")
+                )
+            image["img"].attrs.update({"ome": self.images("0", "1", "2")})
+        report = tessarray.build_collection(tmp_path / "*.zarr", tmp_path / "c.pack")
+        assert len(report.added) == 2
+        fleet = tessarray.open_collection(tmp_path / "c.pack")
+        assert fleet.read("img/2").shape == (2, 2, 2)

@@ -192,6 +192,7 @@ def write_some(folder: str, worker: int) -> int:
     return worker
 
 
+@pytest.mark.serial
 class TestDistributed:
     def test_a_cluster_computes_and_writes(self, folder: Path) -> None:
         distributed = pytest.importorskip("distributed")

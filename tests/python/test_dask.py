@@ -11,6 +11,8 @@ import pytest
 
 import tessarray
 
+pytestmark = pytest.mark.serial  # it starts a cluster
+
 dask_array = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 

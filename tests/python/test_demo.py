@@ -15,6 +15,8 @@ import tessarray
 from tessarray.demo import race, run
 from tessarray.demo.errors import DemoError
 
+pytestmark = pytest.mark.serial  # it measures
+
 SYSTEMS = {"Tessarray", "netCDF4", "zarr-python"}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 from importlib import resources
 
 import pytest
@@ -18,10 +17,6 @@ from tessarray.display.pictures import new_figure, save, style, unit_axis
 from tessarray.errors import MissingPackageError
 
 HOSTILE = "</script><script>alert(1)</script><!--<svg onload=alert(2)>\"'&]]>\x1b[31m"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900""".split()
 
 
 @pytest.mark.parametrize(
@@ -34,7 +29,7 @@ FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-r
         (units.byte_text(1 << 20), "1.05 MB"),
         (units.byte_text(0), "0 B"),
         (units.rate_text(8.12e8), "812 MB/s"),
-        (units.share_text(0.125), "12.5 %"),
+        (units.figure("share", 0.125), "12.5 %"),
         (units.count_text(2.44), "2.4"),
         (units.count_text(12345), "12,345"),
         (units.figure("ratio", 3.21), "3.21×"),
@@ -135,21 +130,8 @@ def test_pictures_without_matplotlib_say_what_to_install(monkeypatch):
         pass
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("no Chromium with its driver on this machine")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
+# A browser beside a test that computes is slow to answer: these run alone.
+@pytest.mark.serial
 def test_pages_say_figures_as_python_does(browser):
     text = (resources.files("tessarray.display") / "page" / "units.js").read_text(encoding="utf-8")
     text = text.replace("/*units*/", json.dumps(units.UNITS))
@@ -168,6 +150,7 @@ def ink(browser):
     )
 
 
+@pytest.mark.serial
 def test_charts_are_drawn_and_every_point_can_be_reached(browser, tmp_path):
     several = (chart(), chart(series=[charts.Series("zero", [charts.Point(0, 1, "has no place")])]))
     path = page.write(tmp_path / "page.html", built(HOSTILE, *map(charts.figure, several)))
@@ -188,6 +171,7 @@ def test_charts_are_drawn_and_every_point_can_be_reached(browser, tmp_path):
         assert tip.is_displayed() and tip.text == "a point 2"
 
 
+@pytest.mark.serial
 def test_charts_follow_the_colours_of_the_page(browser, tmp_path):
     path = page.write(tmp_path / "page.html", built("Sample", charts.figure(chart())))
     browser.get(path.as_uri())

@@ -30,6 +30,15 @@ def with_blocks(language: str) -> list:
     return [pytest.param(page, id=page.name) for page in PAGES if blocks(page, language)]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_fence_of_a_block_stands_alone_on_its_line(page):
+    """A fence within a line is no block: nothing in it would be run here, or shown as code."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    within = [number for number, line in enumerate(lines, 1) if "```" in line.lstrip()[1:].lstrip("`")]
+    fences = [line for line in lines if line.startswith("```")]
+    assert within == [] and len(fences) % 2 == 0
+
+
 @pytest.mark.parametrize("page", with_blocks("python"))
 def test_the_python_blocks_of_a_page_run(page, tmp_path):
     # Blank lines in front of each block keep the line numbers of the page in the trace.

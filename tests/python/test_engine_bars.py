@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -16,6 +17,8 @@ import engine_table
 
 from tessarray_bench.harness import environments
 from tessarray_bench.systems import adapter
+
+pytestmark = pytest.mark.serial  # it measures
 
 
 def here(*names: str) -> list[str]:

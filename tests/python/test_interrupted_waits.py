@@ -15,6 +15,8 @@ import pytest
 
 import tessarray
 
+pytestmark = pytest.mark.serial  # it counts milliseconds
+
 fcntl = pytest.importorskip("fcntl", reason="locks and signals are POSIX")
 
 SHAPE, CHUNKS = (8, 64), (2, 16)

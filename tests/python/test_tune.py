@@ -24,6 +24,8 @@ from tessarray.tuner.sampling import take
 from tessarray.tuner.source import open_subject
 from tessarray.tuner.tuning import tune
 
+pytestmark = pytest.mark.serial  # it measures
+
 MIXED = {"map": ("[t, :, :]", 0.5), "series": ("[:, y, x]", 0.5)}
 
 

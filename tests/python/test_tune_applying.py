@@ -17,6 +17,8 @@ from tessarray.tuner.applying import apply
 from tessarray.tuner.errors import LayoutFileError
 from tessarray.tuner.layout import Layout
 
+pytestmark = pytest.mark.serial  # it measures
+
 SHAPE = (30, 20, 25)
 RNG = np.random.default_rng(5)
 VALUES = np.cumsum(RNG.normal(size=SHAPE), axis=0).astype("float32")

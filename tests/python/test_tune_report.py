@@ -5,7 +5,6 @@ from __future__ import annotations
 import html.parser
 import json
 import re
-import shutil
 import sys
 import time
 from dataclasses import replace
@@ -19,10 +18,6 @@ from tessarray.tuner.layout import Layout
 from tessarray.tuner.plotting import pareto
 from tessarray.tuner.result import Estimate, TuneResult
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900""".split()
 HOSTILE = "</script><script>alert(1)</script><!--<svg onload=alert(2)>\"'&]]>\x1b[31m"
 
 
@@ -209,21 +204,7 @@ def test_plot_without_matplotlib_says_what_to_install(monkeypatch):
     assert isinstance(caught.value, ImportError)
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("no Chromium with its driver on this machine")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
+@pytest.mark.serial
 def test_in_a_browser_it_draws_asks_no_network_and_answers(browser, tmp_path):
     hostile = result(variable=HOSTILE, why=(HOSTILE,))
     path = hostile.report(tmp_path / "report.html")

@@ -93,6 +93,24 @@ def test_the_first_choices_are_of_several_shapes_and_have_those_that_are_selecte
     assert len(found) <= FIRST + 2 and len(set(found)) == len(found)
 
 
+def test_time_that_is_left_goes_to_what_was_too_much_to_store_and_to_the_whole_space(monkeypatch):
+    """A slow codec may make all of the model's best too much to store beside so many others."""
+    asked = []
+
+    def none_but_the_patient(trial, draws, ceiling=2.0, seconds=None):
+        asked.append((trial.layout, seconds))
+        return seconds is not None
+
+    monkeypatch.setattr("tessarray.tuner.exploration.affords", none_but_the_patient)
+    values = np.random.default_rng(0).integers(0, 99, SHAPE, dtype="i4")
+    said = []
+    tune(values, {"map": ("[t, :, :]", 1.0)}, budget=4, store="memory", progress=said.append)
+    patient = [layout for layout, seconds in asked if seconds is not None]
+    assert patient[0] in {layout for layout, seconds in asked if seconds is None}
+    assert len(set(patient)) > 5
+    assert max(event.spent for event in said if event.stage == "search") > 0.5 * 4
+
+
 def test_shares_of_the_budget_ascend_and_name_every_stage():
     assert list(ENDS.values()) == sorted(ENDS.values()) and max(ENDS.values()) < 1
     assert set(STAGES) < set(ENDS)

@@ -19,6 +19,7 @@ from tessarray.tuner.errors import AccessError, ConstraintError, LayoutFileError
 from tessarray.tuner.expected import expected_chunks
 from tessarray.tuner.layout import Layout, layout_of
 from tessarray.tuner.result import Estimate
+from tessarray.tuner.trial import Trial
 
 ACCESS = {"map": ("[t, :, :]", 0.5), "series": ("[:, y, x]", 0.5)}
 SHAPE = (24, 48, 64)
@@ -85,6 +86,22 @@ def test_chunks_count_exactly_and_leave_the_source_alone(store, tmp_path):
     assert (tmp_path / "chunks.png").stat().st_size > 1000
 
 
+def test_chunks_predict_what_was_given_up_while_it_was_stored(store, monkeypatch):
+    """As on a machine where storing takes longer than it should."""
+    prepare, given_up = Trial.prepare, []
+
+    def impatient(trial, draws, seconds=np.inf):
+        late = "cube" in trial.label
+        given_up.extend([trial.label] * late)
+        return prepare(trial, draws, -1.0 if late else np.inf)
+
+    monkeypatch.setattr(Trial, "prepare", impatient)
+    found = checked(studies.chunks(store, ACCESS, budget=1, store="memory"), "chunks")
+    assert given_up
+    sizes = dict(zip(found.tables[0].column("layout"), found.tables[0].column("size"), strict=True))
+    assert not any(sizes[label].measured for label in given_up)
+
+
 def test_chunks_without_queries_take_planes_and_lines(store):
     found = checked(studies.chunks(store, budget=1, store="memory"), "chunks")
     assert set(found.tables[1].column("query")) >= {"plane across t", "line along x"}
@@ -100,8 +117,7 @@ def test_codecs_mark_what_nothing_beats(store, tmp_path):
     assert rows["none"]["ratio"].value <= 1
     best = max(table.records(), key=lambda row: row["ratio"].value)
     assert best["front"]
-    assert {row[0] for row in found.tables[1].rows} >= {"none"}
-    assert all(0 <= row["shuffled"] <= 8 for row in found.tables[2].records())
+    assert all(0 <= row["shuffled"] <= 8 for row in found.tables[1].records())
     found.plot(tmp_path / "codecs.svg")
 
 

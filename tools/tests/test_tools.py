@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,7 @@ def load(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look there
     spec.loader.exec_module(module)
     return module
 
@@ -66,6 +69,86 @@ def test_the_runner_reads_pytests_counts(tmp_path):
     report = tmp_path / "report.xml"
     report.write_text('<testsuites><testsuite tests="10" failures="2" errors="1" skipped="3"/></testsuites>')
     assert runner.junit_counts(report) == (4, 3)
+
+
+def test_jobs_that_run_side_by_side_are_summed_and_a_job_that_dies_counts_as_a_failure(tmp_path, capfdbinary):
+    runner = load("run_tests")
+
+    def job(title: str, code: str, **options: bool):
+        return runner.Job(title, [sys.executable, "-c", code], tmp_path, **options)
+
+    tally = runner.Tally()
+    runner.side_by_side(
+        [
+            job("whole", "print('test result: ok. 3 passed; 0 failed; 0 ignored')"),
+            job("half", "print('test result: FAILED. 1 passed; 2 failed; 0 ignored'); raise SystemExit(101)"),
+            job("dead", "import os; os.abort()"),
+            job("example", "open('made', 'w')", counted=False),
+            job("bad example", "raise SystemExit(1)", counted=False),
+        ],
+        tally,
+    )
+    assert (tally.passed, tally.failed, tally.broken) == (5, 4, ["dead"])
+    assert not (tmp_path / "made").exists(), "an example runs in a folder that goes away"
+    assert b"-- half: 1 passed, 2 failed" in capfdbinary.readouterr().out
+
+
+def test_the_runner_takes_tests_and_examples_from_what_cargo_says(tmp_path):
+    runner = load("run_tests")
+
+    def made(kind: str, name: str, test: bool, executable: str | None = "/x") -> bytes:
+        return json.dumps(
+            {
+                "reason": "compiler-artifact",
+                "executable": executable,
+                "manifest_path": "/w/crates/tessarray-grid/Cargo.toml",
+                "target": {"kind": [kind], "name": name},
+                "profile": {"test": test},
+            }
+        ).encode()
+
+    test = runner.job_of(made("test", "axes", True))
+    assert (test.title, test.folder, test.counted) == (
+        "tessarray-grid axes",
+        Path("/w/crates/tessarray-grid"),
+        True,
+    )
+    assert runner.job_of(made("example", "slice", False)).counted is False
+    for other in (
+        made("example", "limit", False),
+        made("bin", "tool", False),
+        made("lib", "grid", False, None),
+        b'{"reason": "build-finished", "success": true}',
+    ):
+        assert runner.job_of(other) is None
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on PATH")
+def test_the_wheel_that_is_tested_takes_every_crate_from_the_build_of_the_rust_tests():
+    def crates(*arguments: str) -> set[str]:
+        """Crates of others with their versions and features; one line of features that differ is a second build."""
+        command = ["cargo", "tree", "--locked", "--prefix", "none", "--format", "{p} {f}", *arguments]
+        said = subprocess.run(command, cwd=TOOLS.parent, capture_output=True, text=True, check=True)
+        lines = {
+            line.replace(" (*)", "").replace(" (proc-macro)", "").strip() for line in said.stdout.splitlines()
+        }
+        return {line for line in lines if str(TOOLS.parent) not in line}
+
+    wheel = crates("--package", "tessarray-python", "--features", "as-tested", "--edges", "normal,build")
+    assert wheel - crates("--workspace") == set()
+
+
+def test_lanes_say_how_they_are_used_and_refuse_what_they_do_not_know():
+    def lanes(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", str(TOOLS / "lanes"), *arguments], capture_output=True, text=True, check=False
+        )
+
+    helped = lanes("--help")
+    assert helped.returncode == 0 and "msrv" in helped.stdout
+    for arguments in ([], ["msvr"], ["rustdoc", "usage"]):
+        refused = lanes(*arguments)
+        assert refused.returncode == 2 and "usage: tools/lanes" in refused.stderr, arguments
 
 
 def find_python(**env: str) -> subprocess.CompletedProcess[str]:

@@ -49,11 +49,19 @@ pub(crate) fn load_with_copy(
         && group.format == Format::V2
         && !store.is_local()
         && let Some((document, _)) = store.get(&prefix.key(V2_CONSOLIDATED)?)?
+        && let Ok(copy) = GroupMetadata::from_zmetadata(&document, limits)
     {
-        group.consolidated =
-            GroupMetadata::from_zmetadata(&document, limits).ok().and_then(|copy| copy.consolidated);
+        (group.consolidated, group.unread) = (copy.consolidated, copy.unread);
     }
     Ok(node)
+}
+
+/// The document that holds the consolidated copy of a group of this format.
+pub(crate) fn copy_in(format: Format) -> &'static str {
+    match format {
+        Format::V3 => V3,
+        Format::V2 => V2_CONSOLIDATED,
+    }
 }
 
 /// The documents of an array: the one that makes it an array last.

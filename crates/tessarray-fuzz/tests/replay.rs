@@ -1,4 +1,5 @@
-//! Every fuzz target under the seeded mutator, for `TESSARRAY_FUZZ_SECONDS` (2) seconds each.
+//! Every fuzz target under the seeded mutator, for `TESSARRAY_FUZZ_SECONDS` seconds each: else for one, and
+//! `TESSARRAY_TEST_SCALE` times as long in a nightly run.
 //!
 //! `TESSARRAY_FUZZ_TARGET=codec_zstd` picks one; `TESSARRAY_FUZZ_SEED=7` another sequence. A find is printed with its
 //! bytes: put them into the target's unit tests before mending it.
@@ -69,7 +70,8 @@ fn no_target_breaks_its_promise_under_the_seeded_mutator() {
         .filter(|name| chosen.as_ref().is_none_or(|chosen| chosen == name))
         .collect();
     assert!(!names.is_empty(), "no such target");
-    let (seed, seconds) = (setting("TESSARRAY_FUZZ_SEED", 1), setting("TESSARRAY_FUZZ_SECONDS", 2));
+    let seed = setting("TESSARRAY_FUZZ_SEED", 1);
+    let seconds = setting("TESSARRAY_FUZZ_SECONDS", setting("TESSARRAY_TEST_SCALE", 1));
     let queue = Mutex::new(names.into_iter());
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {

@@ -41,7 +41,7 @@ pub enum MetaError {
 
 impl MetaError {
     /// Whether the document may well be right, and only needs what this release, or its limits, do not offer.
-    pub(crate) fn is_beyond_reader(&self) -> bool {
+    pub fn is_beyond_reader(&self) -> bool {
         match self {
             Self::UnknownExtension { .. } | Self::Unsupported { .. } | Self::Forbidden { .. } => true,
             Self::Newer { .. } | Self::TooLarge { .. } => true,

@@ -14,10 +14,12 @@ pub struct GroupMetadata {
     pub format: Format,
     /// The user's attributes.
     pub attributes: Map<String, Value>,
-    /// A copy of the metadata of every node below the group, by path relative to it (`a/b`); `None` where the group
-    /// was not consolidated, and where a node in the copy needs what this release does not have. Such a copy costs the
-    /// reader speed, not the other nodes.
+    /// A copy of the metadata of every node below the group, by path relative to it (`a/b`); `None` if the group was
+    /// not consolidated, and if a node in the copy cannot be read. Such a copy costs the reader speed, not the other
+    /// nodes: each has its own document.
     pub consolidated: Option<BTreeMap<String, Node>>,
+    /// Nodes in the copy that cannot be read, and why: they are damaged, or need what this release does not have.
+    pub unread: BTreeMap<String, MetaError>,
     /// Members that are not part of the format, and that say readers may ignore them, and a v3 group's consolidated
     /// metadata that was not understood; written back unchanged.
     pub extra: Map<String, Value>,
@@ -28,7 +30,7 @@ const CONSOLIDATED: &str = "consolidated_metadata";
 impl GroupMetadata {
     /// A group of this format and these attributes, not consolidated.
     pub fn new(format: Format, attributes: Map<String, Value>) -> Self {
-        Self { format, attributes, consolidated: None, extra: Map::new() }
+        Self { format, attributes, consolidated: None, unread: BTreeMap::new(), extra: Map::new() }
     }
 
     /// Parses and validates a `zarr.json` whose `node_type` is `group`, with the consolidated metadata in it, if any.
@@ -46,7 +48,7 @@ impl GroupMetadata {
     }
 
     /// Parses a `.zmetadata`: the root group, and in [`consolidated`](Self::consolidated) every node below it, or
-    /// `None` where one of them needs what this release does not have.
+    /// `None` where one of them is in [`unread`](Self::unread).
     pub fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<Self> {
         consolidated::from_zmetadata(document, limits)
     }
@@ -93,24 +95,24 @@ pub(crate) fn group_from_v3(mut object: Object<'_>, limits: &Limits) -> Result<G
     let mut attributes = object.attributes()?;
     // zarr-python 3.0 wrote null into groups that were not consolidated.
     let copy = object.optional(CONSOLIDATED).filter(|copy| !copy.is_null());
-    let consolidated = match &copy {
+    let (consolidated, unread) = match &copy {
         Some(copy) => consolidated_from_v3(copy, limits, &object.path().key(CONSOLIDATED))?,
-        None => None,
+        None => (None, BTreeMap::new()),
     };
     let mut extra = object.finish("member")?;
     non_finite::unmark_v3(&mut attributes, &mut extra);
     if let (None, Some(copy)) = (&consolidated, copy) {
         extra.insert(CONSOLIDATED.into(), copy);
     }
-    Ok(GroupMetadata { format: Format::V3, attributes, consolidated, extra })
+    Ok(GroupMetadata { format: Format::V3, attributes, consolidated, unread, extra })
 }
 
-/// `None` where the copy, or a node in it, is not for this reader. The rest is checked all the same.
-fn consolidated_from_v3(
-    value: &Value,
-    limits: &Limits,
-    path: &Path<'_>,
-) -> Result<Option<BTreeMap<String, Node>>> {
+/// The nodes of a copy, and those that cannot be read.
+pub(crate) type Copied = (Option<BTreeMap<String, Node>>, BTreeMap<String, MetaError>);
+
+/// `None` where the copy, or a node in it, is not for this reader. The rest is checked all the same: a path that could
+/// point out of the group is an error, whatever is under it.
+fn consolidated_from_v3(value: &Value, limits: &Limits, path: &Path<'_>) -> Result<Copied> {
     let Value::Object(members) = value else {
         return Err(MetaError::value(path, "an object", value));
     };
@@ -121,7 +123,9 @@ fn consolidated_from_v3(
         // A kind that may be ignored costs the reader speed, not data.
         let at = path.key("kind");
         return match kind.as_str() {
-            Some(_) if members.get("must_understand") == Some(&Value::Bool(false)) => Ok(None),
+            Some(_) if members.get("must_understand") == Some(&Value::Bool(false)) => {
+                Ok((None, BTreeMap::new()))
+            }
             Some(name) => Err(MetaError::unknown(&at, "kind of consolidated metadata", name)),
             None => Err(MetaError::value(&at, "\"inline\"", kind)),
         };
@@ -130,29 +134,25 @@ fn consolidated_from_v3(
     let Value::Object(documents) = required("metadata")? else {
         return Err(MetaError::value(&at, "an object", required("metadata")?));
     };
-    let mut nodes = Some(BTreeMap::new());
+    let mut copied = (Some(BTreeMap::new()), BTreeMap::new());
     for (name, document) in documents {
         let at = at.key(name);
         check_node_path(name, &at)?;
-        let node = node_from_v3(json::into_object(document.clone(), &at)?, limits, &at);
-        keep(&mut nodes, name, node)?;
+        let object = json::into_object(document.clone(), &at);
+        keep(&mut copied, name, object.and_then(|object| node_from_v3(object, limits, &at)));
     }
-    Ok(nodes)
+    Ok(copied)
 }
 
-/// Adds a node to a consolidated copy, or gives the copy up where the node is not for this reader.
-pub(crate) fn keep(
-    nodes: &mut Option<BTreeMap<String, Node>>,
-    name: &str,
-    node: Result<Node>,
-) -> Result<Option<Node>> {
+/// Adds a node to a consolidated copy, or gives the copy up if the node cannot be read. Returns what it replaces.
+pub(crate) fn keep((nodes, unread): &mut Copied, name: &str, node: Result<Node>) -> Option<Node> {
     match node {
-        Ok(node) => Ok(nodes.as_mut().and_then(|nodes| nodes.insert(name.to_owned(), node))),
-        Err(error) if error.is_beyond_reader() => {
+        Ok(node) => nodes.as_mut()?.insert(name.to_owned(), node),
+        Err(error) => {
             *nodes = None;
-            Ok(None)
+            unread.insert(name.to_owned(), error);
+            None
         }
-        Err(error) => Err(error),
     }
 }
 

@@ -85,6 +85,8 @@ def convert(
     no_progress: Annotated[bool, typer.Option("--no-progress", help="Draw no bar.")] = False,
     as_json: Json = False,
 ) -> None:
+    """`tessarray convert`: a file or a set of arrays into a store."""
+
     from tessarray.cli import convert as command
 
     command.run(
@@ -97,6 +99,8 @@ def convert(
 
 @app.command(help=texts.INFO)
 def info(store: Store, as_json: Json = False) -> None:
+    """`tessarray info`: shapes, types, codecs and sizes."""
+
     from tessarray.cli import inspect
 
     inspect.info(store, as_json)
@@ -104,6 +108,8 @@ def info(store: Store, as_json: Json = False) -> None:
 
 @app.command(help=texts.TREE)
 def tree(store: Store, as_json: Json = False) -> None:
+    """`tessarray tree`: the hierarchy, a line per node."""
+
     from tessarray.cli import inspect
 
     inspect.tree(store, as_json)
@@ -121,6 +127,8 @@ def read(
     ] = False,
     as_json: Json = False,
 ) -> None:
+    """`tessarray read`: print a selection, write it, or sum it up."""
+
     from tessarray.cli import read as command
 
     command.run(store, selection, out, stats, as_json)
@@ -135,6 +143,8 @@ def explain(
     limit: Annotated[str, typer.Option(help="Read a part that touches at most so much.")] = "128MiB",
     as_json: Json = False,
 ) -> None:
+    """`tessarray explain`: why a read is slow."""
+
     from tessarray.cli import explain as command
 
     command.run(store, selection, limit, as_json)
@@ -144,13 +154,18 @@ def explain(
 def check(
     store: Annotated[str, typer.Argument(metavar="STORE", help="A store: folder or .zip.")],
     deep: Annotated[bool, typer.Option("--deep", help="Decode every chunk, too.")] = False,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Count chunks that are not stored, too.")
+    ] = False,
     repair: Annotated[bool, typer.Option("--repair", help="Say what a repair would remove.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="With --repair: do it.")] = False,
     as_json: Json = False,
 ) -> None:
+    """`tessarray check`: look for damage; exit code 1 if there is some."""
+
     from tessarray.cli import check as command
 
-    raise typer.Exit(command.run(store, deep, repair, apply, as_json))
+    raise typer.Exit(command.run(store, deep, missing, repair, apply, as_json))
 
 
 @app.command(help=texts.COPY)
@@ -159,6 +174,8 @@ def copy(
     dst: Annotated[Path, typer.Argument(metavar="DST", help="A folder; or a name that ends in .zip.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a store at DST.")] = False,
 ) -> None:
+    """`tessarray copy`: a store or a pack, byte by byte."""
+
     from tessarray.cli import copy as command
 
     command.run(Path(src), dst, overwrite)
@@ -174,6 +191,8 @@ def demo(
     size: Annotated[str, typer.Option(help="Of the cube it makes: tiny, small, medium or large.")] = "medium",
     as_json: Json = False,
 ) -> None:
+    """`tessarray demo`: what the library does, on data of yours or made up."""
+
     from tessarray.demo import run
 
     run(file or input_, out, size, as_json)
@@ -181,6 +200,8 @@ def demo(
 
 @app.command(help=texts.CODECS)
 def codecs(as_json: Json = False) -> None:
+    """`tessarray codecs`: the codecs and their names."""
+
     from tessarray.cli import about
 
     about.codecs(as_json)
@@ -188,6 +209,8 @@ def codecs(as_json: Json = False) -> None:
 
 @app.command(help=texts.VERSION)
 def version(as_json: Json = False) -> None:
+    """`tessarray version`: of the package and of what it is built with."""
+
     from tessarray.cli import about
 
     about.version(as_json)

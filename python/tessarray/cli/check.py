@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 FIELDS = ("kind", "key", "offset", "message")
 
 
-def run(address: str, deep: bool, repair: bool, apply: bool, as_json: bool) -> int:
+def run(address: str, deep: bool, missing: bool, repair: bool, apply: bool, as_json: bool) -> int:
     """Check, or plan or make a repair; returns the exit code: 1 if something is (still) wrong."""
     import tessarray
 
+    if missing and repair:
+        raise OptionError("--missing: goes without --repair, which cannot bring chunks back")
     if apply and not repair:
         raise OptionError("--apply: does nothing without --repair")
     store, _ = split(address)
     if repair:
         return _repair(tessarray.repair(store, deep=deep, apply=apply), apply, as_json)
-    found = tessarray.check(store, deep=deep)
+    found = tessarray.check(store, deep=deep, missing=missing)
     findings = [_row(finding) for finding in found]
     if as_json:
         print_json(findings)

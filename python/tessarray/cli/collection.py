@@ -70,6 +70,8 @@ def build(
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
+    """`collection build`: a collection of files, or more files into one."""
+
     from tessarray.cli.convert import parse_extents
     from tessarray.collection import build_collection
     from tessarray.errors import InvalidArgumentError
@@ -99,13 +101,14 @@ def build(
     if as_json:
         print_json(vars(report))
         return
-    from tessarray.display.units import byte_text
+    from tessarray.display.units import byte_text, time_text
 
     counts = f"{len(report.added)} added"
     if incremental:
         counts += f", {len(report.changed)} changed, {report.unchanged} as they were"
     console().print(
-        f"{report.collection} version {report.version}: {counts}; {byte_text(report.bytes)} in {report.seconds:.1f} s"
+        f"{report.collection} version {report.version}: {counts}; {byte_text(report.bytes)} in "
+        f"{time_text(report.seconds)}"
     )
     _list("moved, and known by their content", list(report.moved))
     _list("skipped", [f"{path}: {reason}" for path, reason in report.skipped])
@@ -124,6 +127,7 @@ def _list(title: str, lines: list[str]) -> None:
 
 @app.command(help=texts.LS)
 def ls(pack: PackPath, where: Where = None, version: Version = None, as_json: Json = False) -> None:
+    """`collection ls`: names of datasets, all or by a condition."""
     opened = _open(pack, version)
     names = opened.names if where is None else opened.where(where)
     if as_json:
@@ -140,6 +144,7 @@ def show(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection show`: variables and attributes of one dataset."""
     dataset = _open(pack, version)[name]
     rows = [
         (
@@ -173,6 +178,7 @@ def show(
 
 @app.command(help=texts.SCHEMA)
 def schema(pack: PackPath, version: Version = None, as_json: Json = False) -> None:
+    """`collection schema`: what the datasets have in common."""
     found = _open(pack, version).merged_schema()
     if as_json:
         variables = {
@@ -194,6 +200,8 @@ def stats(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection stats`: minimum, maximum, mean and counts, without reading values."""
+
     from tessarray.cli.collection_read import statistics
 
     rows = statistics(_open(pack, version), variable, each)
@@ -226,6 +234,8 @@ def read(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection read`: a variable of many datasets."""
+
     from tessarray.cli import collection_read
 
     opened = _open(pack, version)
@@ -238,6 +248,8 @@ def add(
     pack: PackPath,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, as convert reads them.")],
 ) -> None:
+    """`collection add`: files as further datasets."""
+
     from tessarray.collection import build_collection
 
     _open(pack)
@@ -252,6 +264,7 @@ def remove(
     pack: PackPath,
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Datasets.")],
 ) -> None:
+    """`collection remove`: datasets, in one transaction."""
     opened = _open(pack)
     with opened.transaction(f"remove {len(names)} datasets") as tx:
         for name in names:
@@ -266,6 +279,7 @@ def where(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`collection where`: names of datasets for which a condition holds."""
     ls(pack, condition, version, as_json)
 
 
@@ -277,6 +291,7 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     version: Version = None,
 ) -> None:
+    """`collection export`: one dataset as a file or a folder."""
     report = _open(pack, version).export(name, dst, overwrite=overwrite)
     console().print(f"{name} -> {dst}: {report.arrays} variables, {report.bytes} bytes")
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tessarray.cli.output import console, print_json
 from tessarray.conversion import ConversionReport
 from tessarray.conversion.errors import OptionError
-from tessarray.display.units import byte_text, rate_text
+from tessarray.display.units import byte_text, rate_text, time_text
 
 
 def run(
@@ -63,7 +63,7 @@ def show(report: ConversionReport) -> None:
     out.print(f"[bold]{report.source}[/] ({report.format}) -> [bold]{report.destination}[/]")
     out.print(
         f"{many}, {byte_text(report.bytes)} stored in {byte_text(report.stored)} ({ratio:.1f} to 1), "
-        f"{report.seconds:.1f} s, {rate_text(report.rate)}"
+        f"{time_text(report.seconds)}, {rate_text(report.rate)}"
         + (f", of which {byte_text(report.resumed_bytes)} by an earlier run" if report.resumed_bytes else "")
         + (", [green]every value verified[/]" if report.verified else "")
     )

@@ -13,11 +13,12 @@ from tessarray.conversion.destinations.base import STORE_SUFFIXES, require_forma
 from tessarray.conversion.errors import FormatError, OptionError, SourceNotFoundError
 from tessarray.conversion.placement import STORE_MARKS, Placement
 from tessarray.display.units import byte_text
-from tessarray.stores import PACK_MARK
+from tessarray.stores import PACK_MARK, local_path
 
 
 def run(src: Path, dst: Path, overwrite: bool) -> None:
     """Copy, and say how much. Nothing is at `dst` until all of it is."""
+    src, dst = Path(local_path(str(src))), Path(local_path(str(dst)))
     if not src.exists():
         raise SourceNotFoundError(f"{src}: no such store")
     here, there = src.resolve(), dst.resolve()

@@ -33,6 +33,8 @@ def _open(path: Path, version: str | None = None) -> Pack:
 
 @contextmanager
 def bar(title: str, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on stderr, as a function of what is done and of what is to do; `None` if nobody looks."""
+
     from rich.console import Console
     from rich.progress import Progress
 
@@ -63,6 +65,7 @@ def _numbers(versions: Sequence[int]) -> str:
 
 @app.command(help=texts.PACK_VERSIONS)
 def versions(pack: PackPath, as_json: Json = False) -> None:
+    """`pack versions`: the versions that are there, with their tags."""
     opened = _open(pack)
     tags: dict[int, list[str]] = {}
     for name, number in opened.tags().items():
@@ -94,6 +97,7 @@ def diff(
     ] = None,
     as_json: Json = False,
 ) -> None:
+    """`pack diff`: what changed between two versions."""
     found = _open(pack).diff(before, after)
     if as_json:
         print_json([vars(one) for one in found])
@@ -110,6 +114,7 @@ def tag(
     version: Version = None,
     delete: Annotated[bool, typer.Option("--delete", help="Take the tag away.")] = False,
 ) -> None:
+    """`pack tag`: name a version, or take the name away."""
     opened = _open(pack)
     if not delete:
         opened.tag(name, version)
@@ -122,11 +127,13 @@ def tag(
 def rollback(
     pack: PackPath, version: Annotated[str, typer.Argument(metavar="VERSION", help="To go back to.")]
 ) -> None:
+    """`pack rollback`: a new version with the content of an old one."""
     console().print(f"version {_open(pack).rollback(version)} has the content of {version}")
 
 
 @app.command(help=texts.PACK_COMPACT)
 def compact(pack: PackPath, no_progress: NoProgress = False) -> None:
+    """`pack compact`: store everything anew, each array in one run."""
     with bar("compact", not no_progress) as progress:
         done = _open(pack).compact(progress=progress)
     console().print(
@@ -142,6 +149,7 @@ def expire(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: Json = False,
 ) -> None:
+    """`pack expire`: remove old versions and what only they needed."""
     opened = _open(pack)
     done = opened.expire(keep, retention, dry_run)
     if as_json:
@@ -172,6 +180,7 @@ def check(
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
+    """`pack check`: look for damage; exit code 1 if there is some."""
     opened = _open(pack)
     with bar("check", not no_progress) as progress:
         found = opened.check(deep, progress)
@@ -192,6 +201,7 @@ def repair(
     apply: Annotated[bool, typer.Option("--apply", help="Do it.")] = False,
     no_progress: NoProgress = False,
 ) -> None:
+    """`pack repair`: a version without what is damaged."""
     opened = _open(pack)
     left = opened.leftovers()
     with bar("repair", not no_progress) as progress:
@@ -218,6 +228,7 @@ def export(
     path: Annotated[str, typer.Option(help="Only what is below this path.")] = "",
     no_progress: NoProgress = False,
 ) -> None:
+    """`pack export`: a version as a plain store."""
     from tessarray.display.units import byte_text
 
     with bar("export", not no_progress) as progress:
@@ -233,6 +244,7 @@ def catalogue(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
+    """`pack catalogue`: the table of all stored objects, or a query of it."""
     opened = _open(pack, version)
     if out is not None:
         out.write_bytes(opened.catalogue_parquet())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress"]
 
-QUIET = 10.0  # seconds between lines where stderr is no terminal
+QUIET = 10.0  # seconds between lines if stderr is no terminal
 
 
 class Progress:
@@ -34,6 +34,8 @@ class Progress:
             self._status.stop()
 
     def __call__(self, event: Event) -> None:
+        """Show an event of the study: a status line on a terminal, else a line now and then."""
+
         from rich.text import Text
 
         line = f"{event.stage}: {event.text} ({event.spent:.0f} of {event.budget:.0f} s)"

@@ -105,6 +105,7 @@ CHECK = """Look for damage in a store. Exit code 1 if something is found.
 Examples:
   tessarray check cube.zarr
   tessarray check cube.zarr --deep --json
+  tessarray check cube.zarr --missing           arrays of which chunks are not stored, too
   tessarray check cube.zarr --repair            what would be removed
   tessarray check cube.zarr --repair --apply    remove it
 """

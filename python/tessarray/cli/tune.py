@@ -72,6 +72,8 @@ def rerun(
     no_progress: NoProgress = False,
     as_json: Json = False,
 ) -> None:
+    """`tessarray tune rerun`: the same run again, from the layout that it wrote."""
+
     from tessarray.cli.tune_live import live
     from tessarray.tuner.proving import prove
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tessarray.display.units import time_text
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from tessarray.tuner.events import Event, Listener
 
-PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
+PLAIN_EVERY = 10.0  # seconds between lines if there is no terminal
 
 
 @contextmanager
@@ -68,6 +70,6 @@ def picture(event: Event) -> RenderableType:
     )
     best = Text("nothing measured yet", style="dim")
     if event.best is not None:
-        took = "" if event.seconds is None else f"  {event.seconds * 1e3:.3g} ms an access"
+        took = "" if event.seconds is None else f"  {time_text(event.seconds)} an access"
         best = Text.assemble(("best so far  ", "dim"), (event.best, "bold"), took)
     return Group(head, stages, Text(event.text, style="dim", no_wrap=True, overflow="ellipsis"), best)

@@ -15,7 +15,7 @@ Examples:
 
 CODECS = """Measure codecs, levels and shuffles on blocks of the array: ratio, and speed each way.
 
-On one thread, in memory; intervals are over the blocks. Also what a checksum costs, and the entropy.
+On one thread, in memory; intervals are over the blocks. Also the entropy.
 
 \b
 Examples:

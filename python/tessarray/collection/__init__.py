@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tessarray.collection.collection import Collection, create_collection, open_collection
+from tessarray.collection.collection import Collection
 from tessarray.collection.dataset import Dataset
 from tessarray.collection.given import Variable
+from tessarray.collection.opening import create_collection, open_collection
 from tessarray.collection.ragged import RaggedArray
 from tessarray.collection.transaction import CollectionTransaction
 

@@ -58,18 +58,22 @@ class Store(AbstractDataStore):
         self._attrs = {name: value for name, value in attrs.items() if not name.startswith("_nc")}
 
     def get_variables(self) -> dict[str, Variable]:
+        """Variables by name, read when they are indexed."""
         return {name: self._variable(name, array) for name, array in self._group.arrays()}
 
     def get_attrs(self) -> dict[str, Any]:
+        """The attributes of the group."""
         return restore_types(self._attrs, self._types.get("", {}))
 
     def get_dimensions(self) -> dict[str, int]:
+        """Lengths of the dimensions, as the variables have them."""
         found: dict[str, int] = {}
         for variable in self.get_variables().values():
             found |= {str(name): int(length) for name, length in variable.sizes.items()}
         return found
 
     def get_encoding(self) -> dict[str, Any]:
+        """What xarray keeps beside the values: the unlimited dimensions."""
         return {}
 
     def _variable(self, name: str, array: Array) -> Variable:
@@ -112,6 +116,7 @@ class Backend(BackendEntrypoint):
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether this is a pack or a collection, or a path in one."""
         if isinstance(filename_or_obj, str | os.PathLike) and "://" not in os.fspath(filename_or_obj):
             return pack_of(filename_or_obj) is not None
         return isinstance(filename_or_obj, Collection | Pack)
@@ -130,6 +135,7 @@ class Backend(BackendEntrypoint):
         group: str | None = None,
         version: Any = None,
     ) -> XarrayDataset:
+        """One group as a dataset, decoded by the CF conventions as the options say."""
         store = Store(_group(filename_or_obj, group, version))
         return StoreBackendEntrypoint().open_dataset(
             store,
@@ -145,6 +151,7 @@ class Backend(BackendEntrypoint):
     def open_groups_as_dict(
         self, filename_or_obj: Any, *, group: str | None = None, version: Any = None, **options: Any
     ) -> dict[str, XarrayDataset]:
+        """A group and all below it, each as a dataset, by path."""
         root = _group(filename_or_obj, group, version)
         found = {"/": root} | {
             f"/{path}": node for path, node in root.members(max_depth=None) if isinstance(node, Group)
@@ -153,6 +160,7 @@ class Backend(BackendEntrypoint):
         return {path: decode.open_dataset(Store(node), **options) for path, node in found.items()}
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
+        """A group and all below it as one tree."""
         return DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
 

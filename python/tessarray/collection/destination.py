@@ -15,7 +15,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tessarray.collection.collection import Collection, create_collection, open_collection
+from tessarray.collection.collection import Collection
+from tessarray.collection.opening import create_collection, open_collection
 from tessarray.errors import ExistsError
 from tessarray.stores import local_path, pack_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,14 +189,34 @@ def unmasked(name: str, variable: Variable) -> Variable:
     return replace(variable, values=plain)
 
 
-class Lengths:
-    """Lengths of the dimensions of a dataset: in one group, a name stands for one length."""
+def levels_of(given: Given) -> set[str]:
+    """Paths of the variables that are levels of an OME-Zarr pyramid: they share dimensions, each of its own length."""
+    found = set()
+    for path, attrs in [("", given.attrs), *given.groups]:
+        own = attrs.get("ome", attrs)
+        images = own.get("multiscales") if isinstance(own, Mapping) else None
+        for image in images if isinstance(images, list) else ():
+            levels = image.get("datasets") if isinstance(image, Mapping) else None
+            for level in levels if isinstance(levels, list) else ():
+                if isinstance(level, Mapping) and isinstance(level.get("path"), str):
+                    found.add(f"{path}/{level['path']}".strip("/"))
+    return found
 
-    def __init__(self) -> None:
+
+class Lengths:
+    """Lengths of the dimensions of a dataset: in one group, a name stands for one length.
+
+    levels: paths of variables of which this does not hold.
+    """
+
+    def __init__(self, levels: Container[str] = ()) -> None:
+        self._levels = levels
         self._known: dict[tuple[str, str], tuple[int, str]] = {}
 
     def add(self, path: str, dims: tuple[str | None, ...] | None, shape: tuple[int, ...]) -> None:
         """Those of a variable. Raises `InvalidArgumentError` where another has another length."""
+        if path in self._levels:
+            return
         group = path.rpartition("/")[0]
         for dim, length in zip(dims or (), shape, strict=True) if dims else ():
             if dim is None:

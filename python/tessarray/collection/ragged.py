@@ -117,7 +117,7 @@ class RaggedArray:
             return out
         for place, part in enumerate(self):
             inner: tuple[slice, ...] = tuple(slice(0, n) for n in part.shape)
-            out[place][inner] = part
+            out[(place, *inner)] = part
         return out
 
     def tolist(self) -> list[Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from tessarray.collection.given import (
     Given,
     Lengths,
     dataset_of,
+    levels_of,
     stored_attributes,
     texts_of,
     unmasked,
@@ -28,6 +28,7 @@ from tessarray.errors import InvalidArgumentError, NotFoundError, WrongNodeError
 from tessarray.groups import Group
 from tessarray.sessions import Session
 from tessarray.transactions import Transaction
+from tessarray.with_block import WithBlock
 
 __all__ = ["CollectionTransaction"]
 
@@ -35,7 +36,7 @@ __all__ = ["CollectionTransaction"]
 Prepared = tuple[str, _native.KindCore, Any, Any, bytes | None, list[str] | None]
 
 
-class CollectionTransaction:
+class CollectionTransaction(WithBlock):
     """Changes of a collection that nobody else sees until they are committed. Made by `Collection.transaction`.
 
     >>> import numpy as np, tessarray
@@ -79,7 +80,7 @@ class CollectionTransaction:
         Masked elements are stored as the `_FillValue`, or NaN.
 
         Raises `ExistsError` where the name is taken, `InvalidArgumentError` where a dimension has two lengths in one
-        group.
+        group, but for the levels of an OME-Zarr pyramid (`multiscales` among the group's attributes).
         """
         self.add_given(name, dataset_of(dataset, attrs))
 
@@ -90,7 +91,7 @@ class CollectionTransaction:
     def prepare(self, given: Given) -> list[Prepared]:
         """Variables as the engine takes them: what cannot be stored fails here, before anything is changed."""
         variables = []
-        lengths = Lengths()
+        lengths = Lengths(levels_of(given))
         for path, whole in given.variables.items():
             variable = unmasked(path, whole)
             values, dtype = values_of(path, variable)
@@ -199,16 +200,11 @@ class CollectionTransaction:
         """Give the changes up."""
         self._transaction.abandon()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._transaction.__exit__(kind, error, traceback)
+    def _end(self, failed: bool) -> None:
+        if failed:
+            self.abandon()
+        else:
+            self.commit()
 
     def __repr__(self) -> str:
         return f"<CollectionTransaction {self._transaction.message!r}>"

@@ -1,6 +1,7 @@
 """How a copy comes to its place, so that nobody ever sees half of one.
 
-1. `DST.partial/` is made, and locked for this process. Without `resume` an old one is removed first.
+1. `DST.partial/` is made, and locked for this process. Without `resume` what an earlier run left in it is removed; what
+   no run made (it has neither the lock nor a journal) is an error, and stays.
 2. Everything is written into it, with the journal.
 3. The copy is verified, if asked.
 4. A store at DST that may be overwritten is renamed to `DST.replaced`; if the process dies here, the next run puts it
@@ -39,6 +40,7 @@ class Placement:
         self._check(overwrite)
         # Of a folder that has lost its journal, nothing is known: it is begun anew.
         kept = resume and begun(self.partial)
+        self._require_ours()
         self.partial.mkdir(exist_ok=True)
         self._take_lock()
         if not kept:
@@ -46,6 +48,19 @@ class Placement:
                 if item.name != "lock":
                     remove(item)
         return kept
+
+    def _require_ours(self) -> None:
+        """Refuse a file or a folder of the partial name that no conversion made."""
+        if not self.partial.exists() and not self.partial.is_symlink():
+            return
+        if self.partial.is_dir() and not self.partial.is_symlink():
+            lock = self.partial / "lock"
+            marked = begun(self.partial) or (lock.is_file() and lock.stat().st_size == 0)
+            if marked or not any(self.partial.iterdir()):
+                return
+        raise OptionError(
+            f"{self.partial}: is in the way, and no conversion made it: move it, or choose another destination"
+        )
 
     def _check(self, overwrite: bool) -> None:
         if not self.final.exists() and not self.final.is_symlink():

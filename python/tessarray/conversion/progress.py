@@ -78,6 +78,7 @@ class Bar:
         self._bar.stop()
 
     def __call__(self, state: Progress) -> None:
+        """Move the bar of this phase, which begins with its first call."""
         if state.phase not in self._tasks:
             self._tasks[state.phase] = self._bar.add_task(state.phase, total=state.total, array="")
         self._bar.update(self._tasks[state.phase], completed=state.done, total=state.total, array=state.array)

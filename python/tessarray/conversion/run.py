@@ -29,6 +29,8 @@ from tessarray.conversion.sources import open_source
 from tessarray.conversion.space import names_a_full_disk
 from tessarray.conversion.verify import compare
 from tessarray.display.units import byte_text
+from tessarray.errors import InvalidArgumentError
+from tessarray.stores import local_path
 
 MINIMUM_MEMORY = 8 << 20
 
@@ -96,7 +98,7 @@ def convert(
         raise OptionError(f"on_error: expected 'skip' or 'fail', found {on_error!r}")
     if limit < MINIMUM_MEMORY:
         raise OptionError(f"memory: expected {byte_text(MINIMUM_MEMORY)} or more, found {byte_text(limit)}")
-    final = Path(dst).expanduser()
+    final = _local(dst)
     if not leads_into_a_pack(final):
         require_format(final, WRITTEN)
     proposed = None if layout is None else _proposed(layout, final, zarr_format, verify)
@@ -175,6 +177,14 @@ def convert(
         verified=verify, resumed_bytes=resumed, warnings=tuple(source.warnings),
         skipped=tuple(skipped),
     )  # fmt: skip
+
+
+def _local(dst: str | os.PathLike[str]) -> Path:
+    """The path of a destination. Raises `OptionError` for an address that is none."""
+    try:
+        return Path(local_path(os.fspath(dst)))
+    except InvalidArgumentError as error:
+        raise OptionError(str(error)) from None
 
 
 def _listener(progress: bool | Callable[[Progress], Any], stack: contextlib.ExitStack) -> Any:

@@ -76,7 +76,7 @@ def _made(out: Path, size: str, console: Any) -> Path:
         started = time.perf_counter()
         console.print(f"[bold]0. Make[/] a weather-like netCDF-4 cube: {path}")
         make_cube(path, size)
-        console.print(f"   {time.perf_counter() - started:.1f} s")
+        console.print(f"   {time_text(time.perf_counter() - started)}")
     return path
 
 
@@ -91,7 +91,7 @@ def _size(path: Path) -> int:
 def _sentence(report: ConversionReport) -> str:
     return (
         f"{report.arrays} arrays, {byte_text(report.bytes)} of values in {byte_text(report.stored)}, "
-        f"{report.seconds:.1f} s with verification, [green]every value equal[/]"
+        f"{time_text(report.seconds)} with verification, [green]every value equal[/]"
     )
 
 

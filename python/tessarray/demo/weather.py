@@ -22,7 +22,7 @@ DAYS_A_STEP = 0.25
 
 
 def make_cube(path: Path, size: str) -> None:
-    """Write the cube. Sizes in raw bytes: tiny 0.2 MiB, small 7 MiB, medium 212 MiB, large 1.4 GiB."""
+    """Write the cube. Sizes in raw bytes: tiny 0.3 MB, small 8 MB, medium 222 MB, large 1.5 GB."""
     if size not in SIZES:
         raise DemoError(f"size: expected one of {', '.join(SIZES)}, found '{size}'")
     netcdf = need("netCDF4", "the demonstration")

@@ -1,5 +1,8 @@
 """Figures in words, the same on terminals, in charts and on pages: three significant digits, 1 kB is 1000 bytes.
 
+What was measured is said so. Limits that are powers of two are written exactly in documents (64 MiB), and sizes that
+users give may have either unit.
+
 >>> time_text(0.0053), byte_text(1 << 20), rate_text(8.12e8), count_text(2.44)
 ('5.30 ms', '1.05 MB', '812 MB/s', '2.4')
 """
@@ -19,7 +22,6 @@ __all__ = [
     "extents_text",
     "figure",
     "rate_text",
-    "share_text",
     "time_text",
     "unit_of",
 ]
@@ -75,11 +77,6 @@ def byte_text(nbytes: float) -> str:
 def rate_text(bytes_per_second: float) -> str:
     """A speed in words: `812 MB/s`."""
     return figure("rate", bytes_per_second)
-
-
-def share_text(share: float) -> str:
-    """A part of one in words: `12.5 %`."""
-    return figure("share", share)
 
 
 def count_text(value: float) -> str:

@@ -26,10 +26,10 @@ def apply(
     """Write a source to `dst`, the tuned variable in the proposed layout, the others as `tessarray.convert` does.
 
     `result` is a `TuneResult`, the document of one, or the path of a `layout.json`. `src` is by default the source that
-    was tuned; it is given where that was no file, or where another file of the same shape and data type is meant.
+    was tuned; it is given if that was no file, or if another file of the same shape and data type is meant.
     `arguments` are those of `tessarray.convert` (`include`, `verify`, `memory`, `overwrite`, ...).
 
-    The source is only read, and nothing is at `dst` until all of it is. Raises `LayoutFileError` where the layout is of
+    The source is only read, and nothing is at `dst` until all of it is. Raises `LayoutFileError` if the layout is of
     another variable, shape or data type, and what `tessarray.convert` raises. Cost: one conversion.
     """
     document = _document(result)
@@ -47,7 +47,7 @@ def _document(result: Any) -> Mapping[str, Any]:
 
 
 def _source(document: Mapping[str, Any]) -> Any:
-    """The source that was tuned. Raises `LayoutFileError` where nothing is at its path."""
+    """The source that was tuned. Raises `LayoutFileError` if nothing is at its path."""
     label = document.get("source")
     if not isinstance(label, str):
         raise LayoutFileError(f"layout file: expected the path of a source, found {label!r}; pass src")

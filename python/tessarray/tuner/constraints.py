@@ -1,4 +1,4 @@
-"""Hard limits that every proposal keeps, and what they say where none can."""
+"""Hard limits that every proposal keeps, and what they say if none can."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Work = Literal["read", "write", "change"]
 def memory_of(layout: Layout, itemsize: int, workers: int, ratio: float = 1.0, work: Work = "write") -> int:
     """Peak bytes above the values of a `read`, a `write` of whole objects, or a `change` of parts of them, at most.
 
-    With w workers (one more where there are several, since a finished piece waits to be taken up), a chunk of c bytes
+    With w workers (one more if there are several, since a finished piece waits to be taken up), a chunk of c bytes
     of values and e encoded, and an object of s bytes encoded: read w (c + e), write w (c + e + s), change
     w (c + e + 2 s), and what codecs take for themselves. `tessarray tune memory` measures it. `ratio`: raw over stored.
     Large chunks that are read or written whole with blosc, or no codec, go block by block, and take less by about c.
@@ -62,7 +62,7 @@ class Constraints:
     def problem(
         self, layout: Layout, shape: Sequence[int], itemsize: int, workers: int, ratio: float = 1.0
     ) -> str | None:
-        """Why a layout is not allowed; `None` where it is. Stored bytes are not looked at: they are measured."""
+        """Why a layout is not allowed; `None` if it is. Stored bytes are not looked at: they are measured."""
         unit = math.prod(layout.unit) * itemsize
         if unit > self.max_shard:
             return f"an object of {byte_text(unit)}, more than {byte_text(self.max_shard)}"
@@ -84,7 +84,7 @@ class Constraints:
         return None
 
     def check(self, shape: Sequence[int], itemsize: int, workers: int) -> None:
-        """Raises `ConstraintError`, with what to change, where the limits contradict each other for this array."""
+        """Raises `ConstraintError`, with what to change, if the limits contradict each other for this array."""
         nbytes = math.prod(shape) * itemsize
         held = workers + (workers > 1)
         largest = min(self.max_shard, self.memory // held)

@@ -33,12 +33,12 @@ LEVELS = {0: 0.25, 1: 0.5, 2: 1, 3: 2, 4: 4, 5: 4}
 MOST_STREAMS = 16
 # The slow compressors have twice that, and twice again at level 9.
 SLOW, SLOWEST_LEVEL = ("lz4hc", "zlib", "zstd"), 9
-# A fast one gets short streams up to level 5, where elements have several bytes.
+# A fast one gets short streams up to level 5, if elements have several bytes.
 FAST_LEVEL, STREAM = 5, 8 << 10
 
 
 def block_bytes(codec: str, itemsize: int, chunk_bytes: int) -> int | None:
-    """Bytes of a codec block that can be decoded alone; None where a chunk is decoded whole (the blosc rules)."""
+    """Bytes of a codec block that can be decoded alone; None if a chunk is decoded whole (the blosc rules)."""
     if not codec.startswith("blosc:"):
         return chunk_bytes if codec != "none" else None
     _, name, level, _ = codec.split(":")
@@ -54,7 +54,7 @@ def block_bytes(codec: str, itemsize: int, chunk_bytes: int) -> int | None:
 
 
 def _even(chunk_bytes: int, most: int, itemsize: int) -> int:
-    """At most `most` bytes, without a rest where a number of blocks does that; whole cache lines a stream rather."""
+    """At most `most` bytes, without a rest if a number of blocks does that; whole cache lines a stream rather."""
     fewest = -(-chunk_bytes // most)
     for unit in (64, 1):
         units, rest = divmod(chunk_bytes, itemsize * unit)
@@ -77,7 +77,7 @@ class CostModel:
     observations: list[tuple[np.ndarray, float]] = field(default_factory=list)
 
     def figures(self, layout: Layout) -> CodecFigures:
-        """The probed figures of a layout's codec; where it was not, of its kin, or of the slowest."""
+        """The probed figures of a layout's codec; if it was not, of its kin, or of the slowest."""
         found = self.codecs.get(layout.codec)
         if found is None:
             # Time may have ended before a baseline's codec was probed: another level of the same compressor is near.

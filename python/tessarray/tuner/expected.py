@@ -1,6 +1,6 @@
 """What a selection touches in a layout: pure counting, no I/O and no clock.
 
-Along one axis, a run of q elements at a random place in n touches on average (q - 1) / c + 1 chunks of c where chunks
+Along one axis, a run of q elements at a random place in n touches on average (q - 1) / c + 1 chunks of c if chunks
 divide the axis and every offset is as likely; `expected_touched` is exact at the edges as well. Along several axes the
 counts multiply, since places along axes are independent.
 
@@ -91,7 +91,7 @@ def touch(
     merging: Merging = LOCAL,
     block: int | None = None,
 ) -> Touch:
-    """What reading a box costs. `ratio` is raw over stored bytes of a chunk; `block`: bytes of a codec block, where the
+    """What reading a box costs. `ratio` is raw over stored bytes of a chunk; `block`: bytes of a codec block, if the
     codec can decode one alone. Chunks that hang over the array's end count as they are stored: whole.
     """
     chunks = layout.chunks
@@ -164,7 +164,7 @@ def block_share(chunks: Extents, overlap: Sequence[float], itemsize: int, block:
 
 
 def _segments(box: Box, chunks: Extents, counts: Sequence[int]) -> int:
-    """Contiguous pieces: rows of the last axis, joined where an axis is whole in the chunk and in the result."""
+    """Contiguous pieces: rows of the last axis, joined if an axis is whole in the chunk and in the result."""
     extents = [b - a for a, b in box]
     axis = len(extents) - 1
     while axis > 0 and counts[axis] == 1 and chunks[axis] == extents[axis]:

@@ -80,7 +80,7 @@ def refined(run: Run, ranking: Ranking, finalists: list[Trial]) -> list[Trial]:
 
 
 def class_estimate(trial: Trial, query: QueryClass, seed: int = 0) -> Estimate | None:
-    """Mean over selections of the median time of each, with a bootstrap interval; None where nothing was timed."""
+    """Mean over selections of the median time of each, with a bootstrap interval; None if nothing was timed."""
     times = [values for (name, _), values in trial.times.items() if name == query.name and values]
     if not times:
         return None

@@ -1,6 +1,6 @@
 """Layouts: how an array is cut and coded, as a value that can be raced, written to a file and applied.
 
-Chunks are what is read (inner chunks, where there are shards), shards what is stored as one object.
+Chunks are what is read (inner chunks, if there are shards), shards what is stored as one object.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def stored_units(shape: Extents, unit: Extents) -> int:
 
 
 def layout_of(array: Any) -> Layout | None:
-    """The layout that a Tessarray array has; None where short texts cannot say it."""
+    """The layout that a Tessarray array has; None if short texts cannot say it."""
     try:
         codec, checksum = _codec_text(array)
         found = Layout(tuple(array.chunks), tuple(array.shards) if array.shards else None, codec, checksum)

@@ -101,7 +101,7 @@ class LayoutSpace:
         return [(0, False), *((size, first) for size in sizes for first in (False, True))]
 
     def layout(self, chunks: Extents, sharding: Sharding, codec: str) -> Layout:
-        """The layout of these choices; no shards where a shard would be one chunk."""
+        """The layout of these choices; no shards if a shard would be one chunk."""
         shards = self.shard(chunks, *sharding) if sharding[0] else None
         return Layout(chunks, shards, codec, filters=self.limits.filters)
 
@@ -136,6 +136,12 @@ class LayoutSpace:
         """Every layout with these chunks."""
         layouts = (self.layout(chunks, sharding, codec) for sharding in self.shardings for codec in codecs)
         yield from (one for one in dict.fromkeys(layouts) if self.allowed(one))
+
+    def drawn(self, rng: np.random.Generator) -> Layout:
+        """A layout, every choice drawn evenly; it may break limits."""
+        chunks = tuple(int(rng.choice(self.ladder(axis))) for axis in range(len(self.shape)))
+        sharding = self.shardings[int(rng.integers(len(self.shardings)))]
+        return self.layout(chunks, sharding, str(rng.choice(self.codecs)))
 
     def neighbours(self, layout: Layout) -> Iterator[Layout]:
         """Layouts that differ in one choice: a step along an axis, a step from one axis to another, which keeps the

@@ -42,7 +42,7 @@ class Leaderboard:
         self._values: dict[int, float] = {}
 
     def score(self, trial: Trial, seconds: float) -> float:
-        """What the objective makes of a trial that takes `seconds` an access; infinite where it is too large."""
+        """What the objective makes of a trial that takes `seconds` an access; infinite if it is too large."""
         stored = self.nbytes / trial.ratio
         if self.too_large(stored):
             return math.inf
@@ -63,10 +63,9 @@ class Leaderboard:
             self.best = stored[0]
         return self._value(trial)
 
-    def ratio(self, codec: str) -> float | None:
-        """The best ratio that was measured with a codec; None where none was."""
-        found = [trial.ratio for trial in self.tried if trial.layout.codec == codec and trial.units]
-        return max(found, default=None)
+    def ratios(self, codec: str) -> list[float]:
+        """The ratios that were measured with a codec, by layout."""
+        return [trial.ratio for trial in self.tried if trial.layout.codec == codec and trial.units]
 
     def too_large(self, stored: float) -> bool:
         """Whether so many bytes of the whole array break the size limit."""
@@ -84,7 +83,7 @@ class Leaderboard:
         self.best = trials[0]
 
     def leaders(self, count: int = KEPT) -> list[Trial]:
-        """The best trials, one a layout; where none keeps the size limit, the one that comes nearest to it."""
+        """The best trials, one a layout; if none keeps the size limit, the one that comes nearest to it."""
         distinct: dict[Layout, Trial] = {}
         for trial in sorted(self.tried, key=self._value):
             if math.isfinite(self._value(trial)):

@@ -25,7 +25,7 @@ class Access:
     """One line: a call, or a bulk read's share of `arrays` arrays of one shape.
 
     box: (start, stop, step) an axis, upwards, around what was selected. drops: axes indexed with an integer. points:
-    how many single elements, where such were selected; `scattered` also where lists of indices were.
+    how many single elements, if such were selected; `scattered` also if lists of indices were.
     """
 
     op: str
@@ -158,9 +158,9 @@ def queries_from_log(
 ) -> LoggedQueries:
     """How an array was read, as at most 8 query classes with the recorded boxes and their shares of the calls.
 
-    `array` is its path, `store` what `store.describe()` says. The accesses are those to this path and shape; where
+    `array` is its path, `store` what `store.describe()` says. The accesses are those to this path and shape; if
     there are none, those to this path with another extent (the array has grown); else those to the only array of this
-    shape (the source may be a copy). Raises `AccessError` that names the arrays of the log where nothing fits.
+    shape (the source may be a copy). Raises `AccessError` that names the arrays of the log if nothing fits.
     """
     found = log if isinstance(log, AccessLog) else read_log(log)
     extents = tuple(int(n) for n in shape)
@@ -215,8 +215,8 @@ def _chosen(
     if len({(one.store, one.path) for one in alike}) == 1:
         return alike, [f"recorded of another array of this shape: {alike[0].text}"]
     listed = "; ".join(
-        f"{place or '/'} {extents} in {where} ({count})"
-        for (where, place, extents), count in log.arrays.most_common(NAMED)
+        f"{place or '/'} {extents} in {holder} ({count})"
+        for (holder, place, extents), count in log.arrays.most_common(NAMED)
     )
     more = f"; and {len(log.arrays) - NAMED} more" if len(log.arrays) > NAMED else ""
     raise AccessError(

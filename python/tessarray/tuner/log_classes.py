@@ -2,7 +2,7 @@
 
 1. The signature of a box says of each axis: whole, one index, or a run, by the power of two nearest to its length.
 2. The most frequent signatures are classes. Each further one joins the class that is nearest in the logarithms of the
-   lengths, where that is near; far ones that are rare are left out, with a note.
+   lengths, if that is near; far ones that are rare are left out, with a note.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layouts that may change values, where the user allows it: rounding to a step, so that codecs find more to share.
+"""Layouts that may change values, if the user allows it: rounding to a step, so that codecs find more to share.
 
 With `tolerance=e`, floats are kept as multiples of the largest power of two that keeps every value within e of what it
 was (`numcodecs.quantize` works in decimal digits and cannot promise e; rounding to a binary step can).
@@ -31,7 +31,7 @@ def parse_tolerance(given: str | float) -> float:
 
 
 def lossy_filters(given: str | float | None, dtype: np.dtype[Any]) -> tuple[float, tuple[str, ...]]:
-    """The tolerance and the filters that keep it, as JSON texts; (0, ()) where values must stay as they are."""
+    """The tolerance and the filters that keep it, as JSON texts; (0, ()) if values must stay as they are."""
     if given is None:
         return 0.0, ()
     tolerance = parse_tolerance(given)

@@ -21,7 +21,7 @@ def pareto(result: TuneResult, path: str | os.PathLike[str] | None = None) -> An
 
     The star is the proposal, the square the current layout, diamonds are the defaults of libraries, small circles other
     candidates; hollow ones are predicted, not measured. The dashed line joins what nothing beats in time and size. The
-    matplotlib figure is returned, and written to `path` where one is given (its suffix says as what).
+    matplotlib figure is returned, and written to `path` if one is given (its suffix says as what).
 
     Raises `MissingPackageError` without matplotlib.
     """

@@ -1,7 +1,7 @@
 """Codecs on real blocks of the array: ratio, and speed of encoding and decoding on one thread.
 
 Blocks come from evenly spread places of the sample, so that quiet and busy parts both count. An entropy probe first:
-where the bytes are as good as random, codecs that look for repeats are not tried, since they could only cost time.
+if the bytes are as good as random, codecs that look for repeats are not tried, since they could only cost time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SLOW = (
     "blosc:zstd:9:bitshuffle",
     "zstd:19",
     "gzip:6",
-)  # tried where size is what counts
+)  # tried if size is what counts
 ALWAYS = (
     "none",
     "blosc:lz4:5:shuffle",
@@ -208,7 +208,7 @@ def survivors(
     """Codecs worth racing: those that no other beats in ratio and in the speed that counts, spread over the front, and
     of those that are about as fast the one that encodes fastest: it costs a search the least.
 
-    `smallest`: codecs of a lower ratio are left out, where any reaches it.
+    `smallest`: codecs of a lower ratio are left out, if any reaches it.
     """
     allowed = [one for one in figures if one.ratio >= smallest] or [max(figures, key=lambda one: one.ratio)]
     front = [one for one in allowed if not any(_beats(other, one, objective) for other in allowed)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tessarray.display.units import time_text
 from tessarray.tuner.errors import LayoutFileError
 from tessarray.tuner.events import Listener
 from tessarray.tuner.request import Options
@@ -19,7 +20,7 @@ from tessarray.tuner.tuning import tune
 
 __all__ = ["HELD", "Proof", "prove"]
 
-HELD = 1.15  # the earlier proposal stands where it takes at most this many times as long as the new one
+HELD = 1.15  # the earlier proposal stands if it takes at most this many times as long as the new one
 LABEL = "layout file"
 
 
@@ -43,11 +44,11 @@ class Proof:
 
     def text(self) -> str:
         """In a line or two."""
-        then, now = self.then.read.value * 1e3, self.earlier.read.value * 1e3
+        then, now = time_text(self.then.read.value), time_text(self.earlier.read.value)
         verdict = "the proposal stands" if self.holds else "another layout is better now"
         return (
-            f"{verdict}: {self.earlier.layout.text()} took {then:.3g} ms an access when it was proposed and takes "
-            f"{now:.3g} ms now, {self.ratio:.2f} times the time of what this run proposes"
+            f"{verdict}: {self.earlier.layout.text()} took {then} an access when it was proposed and takes "
+            f"{now} now, {self.ratio:.2f} times the time of what this run proposes"
         )
 
 

@@ -2,7 +2,7 @@
 
 A template has one entry an axis, in the order of the axes: `[t, :, :30]`. A name stands for one random index, `:` for
 the whole axis, `:n` for a run of n at a random place, `a:b` and whole numbers for fixed places, `...` for whole axes.
-Axes can also be named, where the array names them: `[time=t, lat=:30]`; those left out are whole. A weight is the
+Axes can also be named, if the array names them: `[time=t, lat=:30]`; those left out are whole. A weight is the
 share of calls that are of the class; weights add up to 1.
 
 A recorded log (see `tessarray.record`) gives classes whose selections are the recorded ones.
@@ -40,7 +40,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class QueryClass:
-    """One way to read an array, for one shape. `boxes`, where given, are recorded selections to draw from."""
+    """One way to read an array, for one shape. `boxes`, if given, are recorded selections to draw from."""
 
     name: str
     weight: float
@@ -74,7 +74,7 @@ class QueryClass:
         ]
 
     def selection(self, box: Box) -> tuple[int | slice, ...]:
-        """What to index with for a box: whole numbers where the class drops the axis."""
+        """What to index with for a box: whole numbers if the class drops the axis."""
         return selection_of(box, tuple(axis.drops for axis in self.axes))
 
 
@@ -164,7 +164,7 @@ def _axis(text: str, part: str, extent: int, number: int) -> Axis:
 
 
 def parse_access(text: str, number: int = 0) -> tuple[str, str, float | None]:
-    """`map: [t, :, :] x 0.5` as its name, template and weight (None where left out)."""
+    """`map: [t, :, :] x 0.5` as its name, template and weight (None if left out)."""
     match = re.fullmatch(
         r"\s*(?:(?P<name>[^\[\]:]+?)\s*:)?\s*(?P<template>\[.*\])\s*(?:[x×*]\s*(?P<weight>\S+))?\s*", text
     )

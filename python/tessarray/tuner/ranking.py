@@ -23,6 +23,7 @@ Ranked = list[Layout]  # the best by the model first
 SHAPES_KEPT = 80  # of thousands, by the rough count
 SHARDINGS_KEPT = 3  # of a shape, that are looked at with every codec
 DESIGNS = 10  # layouts that the model is fitted to
+CERTAIN = 4  # layouts with a codec that break the size limit, from which on the codec is given up
 PREDICTED_DRAWS = 2  # selections of each class that a prediction is the mean of
 CHUNK_SECONDS = 6e-6  # of handling a chunk, before anything is measured
 BYTE_SECONDS = 2e-10  # of moving a byte
@@ -50,7 +51,7 @@ class Ranking:
         return sorted(scores, key=scores.__getitem__)
 
     def selected(self) -> list[tuple[int, ...]]:
-        """Chunks that are exactly what a class selects, where such a chunk is not too large."""
+        """Chunks that are exactly what a class selects, if such a chunk is not too large."""
         size = self.ground.dtype.itemsize
         extents = dict.fromkeys(one.extents for one in self.ground.classes)
         return [
@@ -58,15 +59,17 @@ class Ranking:
         ]
 
     def score(self, layout: Layout) -> float:
-        """What the objective would make of a layout, by the model and the probed codec; infinite where it is too large.
+        """What the objective would make of a layout, by the model and the probed codec; infinite if it is too large.
 
-        Once layouts with the codec were stored, their best ratio counts, not that of the probe's blocks.
+        Once layouts with the codec were stored, their best ratio counts, not that of the probe's blocks; once several
+        were, all of them too large, other shapes are taken to be so too.
         """
         figures = self.model.figures(layout)
         seconds = self.model.weighted(self.ground.classes, self.ground.boxes, layout, PREDICTED_DRAWS)
-        measured = self.board.ratio(layout.codec)
-        stored = math.prod(self.ground.shape) * self.ground.dtype.itemsize / (measured or figures.ratio)
-        if measured is not None and self.board.too_large(stored):
+        measured = self.board.ratios(layout.codec)
+        ratio = max(measured, default=figures.ratio)
+        stored = math.prod(self.ground.shape) * self.ground.dtype.itemsize / ratio
+        if len(measured) >= CERTAIN and self.board.too_large(stored):
             return math.inf
         return score_of(self.board.objective, seconds, stored, figures.encode)
 

@@ -20,7 +20,7 @@ from tessarray.tuner.trial import Trial
 
 __all__ = ["Run", "Task", "affords", "observe", "patience", "read"]
 
-DRAWS_READ = 2  # selections of each class that a layout is read at, where a stage says nothing else
+DRAWS_READ = 2  # selections of each class that a layout is read at, if a stage says nothing else
 REPEATS = 2  # reads of each
 PATIENCE = 0.04  # of the budget: storing one layout is not given up before
 LATE = 3  # times the expected seconds of storing, after which it is
@@ -69,10 +69,14 @@ class Run:
         self.listener(Event(stage, text, self.clock.spent, self.clock.budget, layout, seconds or None))
 
 
-def affords(trial: Trial, draws: Mapping[str, int], ceiling: float = CEILING) -> bool:
-    """Whether a trial may be stored: in bytes, and in time; `ceiling` times its room at most."""
+def affords(
+    trial: Trial, draws: Mapping[str, int], ceiling: float = CEILING, seconds: float | None = None
+) -> bool:
+    """Whether a trial may be stored: in bytes, `ceiling` times its room at most, and in time: so many times what a
+    trial should take, or `seconds`.
+    """
     ground = trial.ground
-    most = 2 * ceiling * max(ground.trial_seconds, LEAST_SECONDS)
+    most = 2 * ceiling * max(ground.trial_seconds, LEAST_SECONDS) if seconds is None else seconds
     return trial.cost(draws) <= ceiling * ground.write_bytes and trial.store_seconds(draws) <= most
 
 

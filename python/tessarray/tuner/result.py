@@ -29,7 +29,7 @@ Objective = Literal["read", "size", "write", "balanced"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % interval; `measured` is False where the model gave it."""
+    """A figure with its 95 % interval; `measured` is False if the model gave it."""
 
     value: float
     low: float
@@ -185,7 +185,7 @@ class TuneResult:
         return apply(self, dst, src, **convert)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The Pareto chart as a matplotlib figure, written to `path` where one is given."""
+        """The Pareto chart as a matplotlib figure, written to `path` if one is given."""
         from tessarray.tuner.plotting import pareto
 
         return pareto(self, path)
@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_layout_file(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """A `layout.json` as it stands. Raises `LayoutFileError` where it is none."""
+    """A `layout.json` as it stands. Raises `LayoutFileError` if it is none."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -34,8 +34,9 @@ def rows_of(task: Task, found: Found) -> tuple[Row, ...]:
             rows.append(_predicted(task, found, layout, label))
     rows += [_measured(task, found, trial, "candidate") for trial in found.finalists[1:]]
     shown = {one.layout for one in rows}
-    rest = [trial for trial in found.tried if trial.layout not in shown and trial.times]
-    more = _front(rest, task.classes)[:MOST_CANDIDATES]
+    # A layout that was read twice counts as it was read last, at more places.
+    rest = {trial.layout: trial for trial in found.tried if trial.layout not in shown and trial.times}
+    more = _front(list(rest.values()), task.classes)[:MOST_CANDIDATES]
     rows += [_measured(task, found, trial, "candidate") for trial in more]
     if more:
         count = len(found.finalists) - 1

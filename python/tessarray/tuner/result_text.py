@@ -56,7 +56,7 @@ def source_text(result: TuneResult) -> str:
 
 
 def titles(rows: Sequence[Row]) -> list[str]:
-    """What to call rows: their labels, numbered where a label comes more than once."""
+    """What to call rows: their labels, numbered if a label comes more than once."""
     labels = [row.label for row in rows]
     seen: dict[str, int] = {}
     found = []
@@ -88,7 +88,7 @@ def item_size(result: TuneResult) -> int:
 
 
 def queries_of(result: TuneResult) -> tuple[QueryClass, ...]:
-    """The query classes that were asked for; none where they were recorded, or are not in the result."""
+    """The query classes that were asked for; none if they were recorded, or are not in the result."""
     given: Any = result.request.get("queries") or result.request.get("access")
     if not given:
         return ()

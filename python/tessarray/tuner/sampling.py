@@ -41,7 +41,7 @@ class Sample:
         self.seconds = seconds
 
     def block(self, box: Box) -> NDArray:
-        """Values for a box of the whole array: a view where the sample has them in one piece, else a new array."""
+        """Values for a box of the whole array: a view if the sample has them in one piece, else a new array."""
         axes = [list(_wrapped(a, b, n)) for (a, b), n in zip(box, self.values.shape, strict=True)]
         if all(len(axis) == 1 for axis in axes):
             return self.values[tuple(axis[0][0] for axis in axes)]

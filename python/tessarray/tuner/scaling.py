@@ -1,4 +1,4 @@
-"""How a layout's reads go faster with more workers, and where more of them stop paying."""
+"""How a layout's reads go faster with more workers, and how many of them pay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tessarray.tuner.trial import Trial
 
 __all__ = ["choose_workers", "measure_workers", "worker_counts"]
 
-WORTH = 1.05  # a larger number of workers is proposed where it is this much faster
+WORTH = 1.05  # a larger number of workers is proposed if it is this much faster
 ROUNDS = 9
 
 

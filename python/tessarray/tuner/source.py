@@ -27,7 +27,7 @@ IN_MEMORY = "array in memory"
 
 @dataclass(frozen=True)
 class Subject:
-    """One array of a source: what it is, how to read it, and the layout it has now (None where that is no Zarr)."""
+    """One array of a source: what it is, how to read it, and the layout it has now (None if that is no Zarr)."""
 
     label: str
     variable: str
@@ -38,14 +38,17 @@ class Subject:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Of the variable, in elements."""
         return self.spec.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Of the values in memory."""
         return self.spec.dtype
 
     @property
     def itemsize(self) -> int:
+        """Bytes of one element."""
         return self.spec.dtype.itemsize
 
     @property
@@ -74,7 +77,7 @@ def split_variable(given: str) -> tuple[str, str | None]:
 def open_subject(src: Any, variable: str | None = None) -> Subject:
     """The array at `SRC[:variable]`, or of an open array, dataset, or mapping.
 
-    Raises `SourceNotFoundError` and `FormatError` as `convert` does, `UntunableError` where there is nothing to tune.
+    Raises `SourceNotFoundError` and `FormatError` as `convert` does, `UntunableError` if there is nothing to tune.
     """
     array = None
     if isinstance(src, str | os.PathLike):

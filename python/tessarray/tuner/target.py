@@ -77,7 +77,7 @@ class Scratch:
         return self.slow(tessarray.MemoryStore())
 
     def slow(self, store: Any) -> Any:
-        """A store behind the target's network, where it has one."""
+        """A store behind the target's network, if it has one."""
         if not self.target.remote:
             return store
         return stores.ThrottleStore(

@@ -56,7 +56,7 @@ class Ground:
     session: Any = field(init=False)
 
     def room(self, codec: str) -> float:
-        """Bytes of values that one trial writes at most, where an object is not larger: what its time is enough for."""
+        """Bytes of values that one trial writes at most, if an object is not larger: what its time is enough for."""
         rate = self.encode.get(codec, math.inf) * self.threads
         least = LEAST_PART * len(self.classes)
         return max(min(self.write_bytes, rate * self.trial_seconds), min(least, self.write_bytes))
@@ -131,7 +131,7 @@ class Trial:
         """What of a drawn selection is stored and read, and the factor by which its times and counts stand for all.
 
         A selection that would need more objects than a trial has room for is read in part: long rows of objects are
-        cut to whole ones, where more of the same adds nothing but time. The factor is that of chunks touched.
+        cut to whole ones, if more of the same adds nothing but time. The factor is that of chunks touched.
         """
         if (name, number) not in self._parts:
             ground = self.ground
@@ -177,7 +177,7 @@ class Trial:
     def prepare(self, draws: Mapping[str, int], seconds: float = math.inf) -> bool:
         """Write the objects that these selections touch; the times of the writes alone are kept.
 
-        False where it took over `seconds` and was given up; then the trial is closed.
+        False if it took over `seconds` and was given up; then the trial is closed.
         """
         ground = self.ground
         started = time.perf_counter()
@@ -265,8 +265,8 @@ class Trial:
 
     @property
     def ratio(self) -> float:
-        """Bytes of values over bytes stored, of the objects that were stored."""
-        if not self.units:
+        """Bytes of values over bytes stored, of the objects that were stored; 1 if storing was given up."""
+        if not self.stored:
             return 1.0
         return self.held * self.ground.dtype.itemsize / self.stored
 
@@ -300,7 +300,7 @@ def pieces(whole: Box, unit: Sequence[int], elements: int) -> list[Box]:
 
 
 def same(found: NDArray, wanted: NDArray, tolerance: float) -> bool:
-    """Whether values agree: bit for bit, or within a tolerance where the layout may lose some."""
+    """Whether values agree: bit for bit, or within a tolerance if the layout may lose some."""
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         return False
     if tolerance:

@@ -36,6 +36,7 @@ Workdir = Annotated[
 
 @app.callback()
 def bench(context: typer.Context) -> None:
+    """`tessarray bench`: without a command, a tour of a few minutes."""
     if context.invoked_subcommand is None:
         from tessarray_bench.cli import tour
 
@@ -77,6 +78,8 @@ def run(
     environments: Home = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
 ) -> None:
+    """`bench run`: suites on systems, each in processes of its own."""
+
     from tessarray_bench.cli import run as command
 
     command.run(
@@ -96,6 +99,8 @@ def systems(
     environments: Home = None,
     as_json: Json = False,
 ) -> None:
+    """`bench systems`: the systems, and whether each can run here."""
+
     from tessarray_bench.cli import systems as command
 
     command.show(adapter or [], environments, as_json)
@@ -108,6 +113,8 @@ def install(
     ] = None,
     environments: Home = None,
 ) -> None:
+    """`bench install`: the environments of the other systems."""
+
     from tessarray_bench.cli import systems as command
 
     command.install(groups or [], environments)
@@ -120,6 +127,8 @@ def report(
     figures: Annotated[Path | None, typer.Option(help="Also PNG and SVG charts, in this folder.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Also CSV tables, in this folder.")] = None,
 ) -> None:
+    """`bench report`: one page of results."""
+
     from tessarray_bench.cli import report as command
 
     command.run(files, out, figures, csv)
@@ -130,6 +139,8 @@ def show(
     files: Files,
     suite: Annotated[list[str] | None, typer.Option(help="Only this suite (repeatable).")] = None,
 ) -> None:
+    """`bench show`: tables of results."""
+
     from tessarray_bench.cli import report as command
 
     command.show(files, suite or [])
@@ -141,6 +152,8 @@ def compare(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A later one.")],
     as_json: Json = False,
 ) -> None:
+    """`bench compare`: what changed between two files of results."""
+
     from tessarray_bench.cli import report as command
 
     raise typer.Exit(command.compare(old, new, as_json))

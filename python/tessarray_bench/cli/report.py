@@ -14,10 +14,12 @@ from tessarray_bench.cli.output import console
 
 
 def read(files: list[Path]) -> results_file.Results:
+    """Results files, side by side. Raises ResultsError."""
     return results_file.merge(*(results_file.load(file) for file in files))
 
 
 def run(files: list[Path], out: Path, figures: Path | None, csv: Path | None) -> None:
+    """Write the page of results files, and figures and CSV if their folders are given."""
     from tessarray_bench.report import page
 
     results = read(files)
@@ -40,6 +42,7 @@ def run(files: list[Path], out: Path, figures: Path | None, csv: Path | None) ->
 
 
 def show(files: list[Path], suites: list[str]) -> None:
+    """Print the tables of results files, of some suites or all. Raises ValueError for a suite that they have not."""
     results = read(files)
     if suites:
         unknown = [name for name in suites if name not in results.suites]
@@ -55,10 +58,11 @@ def _only(file: results_file.ResultsFile, suites: list[str]) -> results_file.Res
 
 
 def compare(old: Path, new: Path, as_json: bool) -> int:
+    """Print what changed from one results file to a later one; 1 if something became slower or broke, else 0."""
     found = comparing.compare(results_file.load(old), results_file.load(new))
     if as_json:
         json.dump(dataclasses.asdict(found), sys.stdout, default=str, indent=1)
         print()
     else:
         comparing.show(found, console())
-    return 1 if found.regressions else 0
+    return found.exit_code

@@ -54,6 +54,7 @@ class Request:
 
 
 def run(request: Request, only_list: bool = False) -> None:
+    """Do what was asked for, or list it; prints the tables at the end. Raises BenchError."""
     workloads = choose_workloads(request)
     if only_list:
         list_workloads(workloads)
@@ -100,6 +101,7 @@ def execute(request: Request, workloads: list[Workload], again: bool = True) -> 
 
 
 def command_line() -> str:
+    """The command that runs, as it can be typed again."""
     return shlex.join(["tessarray", *sys.argv[1:]])
 
 
@@ -107,6 +109,7 @@ def command_line() -> str:
 
 
 def choose_workloads(request: Request) -> list[Workload]:
+    """The workloads that were asked for: of suites, of files, by patterns. Raises BenchError if there are none."""
     found: list[Workload] = []
     names = list(known.SUITES) if "all" in request.suites else request.suites
     for name in names:
@@ -201,6 +204,7 @@ def about(cls: type[System], place: environments.Found) -> dict[str, Any]:
 
 
 def baseline_of(request: Request, runners: dict[str, Runner]) -> str:
+    """The system that ratios are taken to: the one asked for, else a neutral one. Raises BenchError."""
     if request.baseline is None:
         return NEUTRAL_BASELINE if NEUTRAL_BASELINE in runners else next(iter(runners))
     if request.baseline not in runners:
@@ -221,6 +225,7 @@ def _may_drop_caches() -> None:
 
 
 def list_workloads(workloads: list[Workload]) -> None:
+    """Print what would run."""
     from rich.table import Table
 
     from tessarray_bench.cli.output import console
@@ -245,6 +250,7 @@ def list_workloads(workloads: list[Workload]) -> None:
 
 
 def show(path: Path, document: dict[str, Any]) -> None:
+    """Print the tables of a results document, and how to make its page."""
     from tessarray_bench import results_file, tables
     from tessarray_bench.cli.output import console
 

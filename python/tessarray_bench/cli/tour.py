@@ -13,6 +13,7 @@ SECONDS = 110.0
 
 
 def run(folder: Path) -> None:
+    """The tour of two minutes: a few workloads on the systems that are installed, then the page in `folder`."""
     out, page = folder / "tour.json", folder / "tour.html"
     workloads = tour.workloads()
     request = running.Request(

@@ -54,6 +54,7 @@ def begin(plan: Plan, resume: bool) -> dict[str, Any]:
 
 
 def other_machine(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    """Whether two runs were made on machines that differ in processor, cores or kernel."""
     return any(ours.get(key) != theirs.get(key) for key in ("processor", "cores", "kernel"))
 
 

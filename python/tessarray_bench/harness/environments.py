@@ -1,14 +1,17 @@
 """Where the systems under test run: virtual environments made from lock files, kept apart from Tessarray's own.
 
 Each group of systems (`peers`, `atlas`) has a file of requirements and a lock file in `environments/`. A group is
-installed once and again only when its lock file changes. To resolve the lock files anew:
+installed once and again only when its lock file changes. To resolve the lock files anew, and to install every group
+from a checkout that is not built yet:
 
     python -m tessarray_bench.harness.environments
+    python -m tessarray_bench.harness.environments install
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -65,10 +68,12 @@ class Group:
 
     @property
     def lock(self) -> Path:
+        """The file of versions that are installed."""
         return LOCKS / f"{self.name}.lock.txt"
 
     @property
     def requirements(self) -> Path:
+        """The file of packages that the versions are resolved from."""
         return LOCKS / f"{self.name}.txt"
 
 
@@ -102,6 +107,7 @@ def home(override: Path | None = None) -> Path:
 
 
 def groups() -> dict[str, Group]:
+    """The groups by name."""
     return {"peers": Group("peers", (3, 12)), "atlas": Group("atlas", (3, 12))}
 
 
@@ -127,17 +133,39 @@ def install(group: Group, folder: Path, say: Callable[[str], object]) -> Path:
     say(f"{group.name}: installing into {place} with Python {version[0]}.{version[1]}, which takes minutes")
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    _run([base, "-m", "venv", str(place)], f"{group.name}: no virtual environment")
+    _run([base, "-m", "venv", "--without-pip", str(place)], f"{group.name}: no virtual environment")
     python = interpreter(place)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
-    _run(
-        [*pip, "--only-binary", ":all:", "-r", str(group.lock)],
-        f"{group.name}: pip cannot install {group.lock.name}",
-    )
+    try:
+        _run(_uv(python, group.lock), f"{group.name}: uv cannot install {group.lock.name}")
+    except EnvironmentError_:
+        _run([str(python), "-m", "ensurepip", "--default-pip"], f"{group.name}: no pip")
+        pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
+        _run(
+            [*pip, "--only-binary", ":all:", "-r", str(group.lock)],
+            f"{group.name}: pip cannot install {group.lock.name}",
+        )
     stamp = {"lock": wanted, "python": f"{version[0]}.{version[1]}"}
     (place / STAMP).write_text(json.dumps(stamp), encoding="utf-8")
     say(f"{group.name}: installed")
     return python
+
+
+def _uv(python: Path, lock: Path) -> list[str]:
+    """What installs a lock file in seconds, if uv is beside the bench or on PATH; links files that it has already."""
+    beside = importlib.util.find_spec("uv") is not None
+    uv = [sys.executable, "-m", "uv"] if beside else ["uv"]
+    return [
+        *uv,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(python),
+        "--only-binary",
+        ":all:",
+        "-r",
+        str(lock),
+    ]
 
 
 def best_python(least: tuple[int, int]) -> tuple[str, tuple[int, int]]:
@@ -187,7 +215,10 @@ def _stamp(place: Path) -> dict[str, Any]:
 
 
 def _run(command: list[str], what: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise EnvironmentError_(f"{what}: {error}") from None
     if done.returncode:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         telling = [line for line in lines if line.lstrip().lower().startswith("error")] or lines[-5:]
@@ -274,4 +305,7 @@ def lock(group: Group) -> None:
 
 if __name__ == "__main__":
     for each in groups().values():
-        lock(each)
+        if sys.argv[1:] == ["install"]:
+            install(each, home(), print)
+        else:
+            lock(each)

@@ -9,6 +9,7 @@ from typing import Any
 
 
 def facts(workdir: Path) -> dict[str, Any]:
+    """What a results file says of the machine, and of the file system of a folder."""
     return {
         "processor": _processor(),
         "architecture": platform.machine(),
@@ -30,6 +31,7 @@ def cores() -> int:
 
 
 def memory() -> int | None:
+    """Bytes of main memory; None if the system does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):

@@ -27,6 +27,7 @@ class Turn:
 def turns(
     workloads: Sequence[Workload], systems: Sequence[str], baseline: str | None, repeats: int, seed: int
 ) -> Iterator[Turn]:
+    """Every run of every system, repeat by repeat, in a new random order in each; the baseline runs twice."""
     for workload in workloads:
         labels = [(name, name) for name in systems]
         if baseline is not None and baseline in systems:

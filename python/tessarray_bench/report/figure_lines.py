@@ -72,6 +72,7 @@ def families_of(grid: Grid, workloads: Mapping[str, Workload], axis: Axis) -> li
 
 
 def steps_of(grid: Grid, family: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The steps, with their processes, of some workloads."""
     return list(dict.fromkeys((line.process, line.step) for line in grid.lines if line.workload in family))
 
 
@@ -180,4 +181,5 @@ def common(names: list[str]) -> str:
 
 
 def text_of(value: Any) -> str:
+    """A place on an axis in words."""
     return " × ".join(str(n) for n in value) if isinstance(value, tuple) else f"{value:g}"

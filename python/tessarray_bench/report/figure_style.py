@@ -16,15 +16,18 @@ from tessarray_bench.results import AGAIN, Results
 
 HATCHES = ("", "////", "....")
 
-# Places in the palette that do not depend on which systems a run had.
+# Places in the palette that do not depend on which systems a run had: those that full runs have, have a colour each.
 KNOWN = (
-    *("tessarray", "zarr-python", "tensorstore", "h5py", "netcdf4", "zarr-python+zarrs", "blosc2", "tiledb"),
-    *("icechunk", "atlas", "ome-zarr", "acquire-zarr", "xarray-zarr", "xarray-netcdf"),
+    *("tessarray", "zarr-python-fused", "zarrs", "tensorstore", "blosc2", "h5py", "zarr-python", "tiledb"),
+    *("netcdf4", "tessarray-pack", "atlas", "stacked", "acquire-zarr", "icechunk", "tessarray-collection"),
+    *("tessarray-appender", "h5py-tuned", "ome-zarr", "xarray-dask-zarr", "xarray-dask-netcdf"),
 )
 
 
 @dataclass(frozen=True)
 class Look:
+    """How a system looks in every figure."""
+
     title: str
     colour: str
     marker: str
@@ -39,8 +42,10 @@ def looks(results: Results) -> dict[str, Look]:
 
 
 def look(title: str, place: int) -> Look:
+    """The look of the system at a place of the palette: colours that come again have other markers and a hatch."""
     n = len(PRINTED)
-    return Look(title, PRINTED[place % n], MARKERS[place % n], HATCHES[min(place // n, 2)])
+    again = place // n
+    return Look(title, PRINTED[place % n], MARKERS[(place + 3 * again) % n], HATCHES[min(again, 2)])
 
 
 def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:

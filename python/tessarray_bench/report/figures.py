@@ -51,6 +51,7 @@ def bar_pages(grid: Grid, look: dict[str, Look]) -> list[Any]:
 
 
 def bars(grid: Grid, rows: Sequence[Sequence[Line]], look: dict[str, Look]) -> Any:
+    """A figure with a row of panels for each of `rows`, a panel a line."""
     across = max(len(row) for row in rows)
     tall = 0.6 + 0.17 * len(grid.every)
     figure = new_figure(1.6 + 2.0 * across, 0.3 + tall * len(rows))

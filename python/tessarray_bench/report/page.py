@@ -108,6 +108,7 @@ def payload(results: Results) -> dict[str, Any]:
 
 
 def of_group(group: Sequence[ResultsFile], sources: list[int]) -> dict[str, Any]:
+    """The cells of files that are pooled, each judged against all others of its step."""
     found = cells_of_group(group)
     noise = floor_of(cell for cell in found if cell.process != "check")
     rows: dict[tuple[str, ...], list[Row]] = {}
@@ -155,6 +156,7 @@ def shown(cell: Cell, rows: Sequence[Row], ratios: Mapping[str, Any]) -> dict[st
 
 
 def figures(cell: Cell, rows: Sequence[Row]) -> Iterator[tuple[str, list[float | None]]]:
+    """The figures of a cell by the name of their metric."""
     if cell.median is not None:
         yield "wall", figure(cell.median, cell.interval)
         if cell.rate is not None:
@@ -174,12 +176,14 @@ def figures(cell: Cell, rows: Sequence[Row]) -> Iterator[tuple[str, list[float |
 
 
 def figure(value: float, interval: Interval | None) -> list[float | None]:
+    """[value, low, high, level] as the page reads it."""
     if interval is None:
         return [rounded(value), None, None, None]
     return [rounded(value), rounded(interval.low), rounded(interval.high), interval.level]
 
 
 def rounded(value: float | None) -> float | None:
+    """Six digits: the page shows three."""
     return None if value is None else float(f"{value:.6g}")
 
 

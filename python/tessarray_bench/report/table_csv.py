@@ -26,6 +26,7 @@ def write_rows(results: Results, path: str | os.PathLike[str]) -> None:
 
 
 def line_of(cell: Cell) -> dict[str, Any]:
+    """A cell as a line of the table."""
     interval, ratio = cell.interval, cell.ratio
     within = ratio.interval if ratio else None
     return {
@@ -68,6 +69,7 @@ def line_of(cell: Cell) -> dict[str, Any]:
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a results file without nesting."""
     latency = {f"latency.{name}": value for name, value in (row.get("latency") or {}).items()}
     plain = {key: value for key, value in row.items() if key != "latency"}
     return {
@@ -77,6 +79,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(path: str | os.PathLike[str], lines: Iterable[Mapping[str, Any]]) -> None:
+    """A CSV file with the columns of all lines."""
     held = list(lines)
     names = list(dict.fromkeys(name for line in held for name in line))
     with Path(path).open("w", newline="", encoding="utf-8") as file:

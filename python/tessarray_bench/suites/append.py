@@ -13,6 +13,7 @@ RATES = (100, 400)
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     frame = scaled(FRAME, scale, (4, 4))
     count = 320 if scale >= 0.1 else 128
     found = []

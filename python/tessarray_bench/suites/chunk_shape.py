@@ -10,6 +10,7 @@ CHUNKS = ((10, 10000), (100, 1000), (1000, 100))
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     shape = scaled(SHAPE, scale, (100, 100))
     # The chunks shrink as the matrix does: their shape against its shape is the question.
     shrunk = [

@@ -37,6 +37,7 @@ STRING_CODECS = ["none", "zstd:1", "zstd:3", "gzip:5"]
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     found = []
     for name, (kind, full, dtype, chunks) in DATA.items():
         shape = scaled(full, scale)

@@ -9,6 +9,7 @@ FRAME, SHARD, INNER = (1024, 1024), (64, 512, 512), (32, 64, 64)
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     frame = scaled(FRAME, scale, (64, 64))
     found = []
     for frames in (64, 128, 256):

@@ -11,6 +11,7 @@ SHAPE, SHARD, INNER = (256, 1024, 1024), (128, 256, 256), (32, 32, 32)
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     shape = scaled(SHAPE, scale, INNER)
     shards = clipped(SHARD, shape)
     return [

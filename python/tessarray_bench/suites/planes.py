@@ -15,6 +15,7 @@ PLANES = 100
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     found = []
     for kind in ("ramp", "smooth"):
         for name, (full, chunks, blocks) in ARRAYS.items():

@@ -10,6 +10,7 @@ LATENCIES = (0.0, 0.010, 0.050)
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     shape = scaled(SHAPE, scale, INNER)
     shards = clipped(SHARD, shape)
     return [

@@ -9,6 +9,7 @@ SHAPE, CHUNK, INNER = (1024, 2048, 2048), (256, 256, 256), (32, 32, 32)
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     shape = scaled(SHAPE, scale, INNER)
     chunks = clipped(CHUNK, shape)
     layouts = {

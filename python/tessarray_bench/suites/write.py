@@ -10,6 +10,7 @@ CHUNKS = ((64, 540, 1920), (64, 540, 960))
 
 
 def workloads(scale: float) -> list[Workload]:
+    """The workloads of this suite at a scale of its sizes; 1 is what is published."""
     found = []
     for m in (1, 5, 10):
         shape = shape_of(m, scale)

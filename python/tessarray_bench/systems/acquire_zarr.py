@@ -16,6 +16,8 @@ SHUFFLES = {"none": 0, "byte": 1, "bit": 2}
 
 
 class AcquireZarr(System):
+    """acquire-zarr: a writer of streams of frames as Zarr."""
+
     name = "acquire-zarr"
     title = "acquire-zarr"
     modules = ("acquire_zarr",)

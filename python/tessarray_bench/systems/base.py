@@ -141,9 +141,11 @@ class System:
     def write_fleet(
         self, path: Path, datasets: Iterator[tuple[str, dict[str, Any]]], workload: Workload
     ) -> None:
+        """Write every dataset as it comes."""
         raise Unsupported("fleets")
 
     def open_fleet(self, path: Path, workload: Workload) -> Any:
+        """Open a fleet for reading."""
         raise Unsupported("fleets")
 
     def read_fleet(self, handle: Any, variable: str, names: Sequence[str], share: float) -> list[Any]:
@@ -165,9 +167,11 @@ class System:
         raise Unsupported("files of small arrays")
 
     def write_small(self, array: Any, values: Any) -> None:
+        """Write the whole array."""
         raise Unsupported("files of small arrays")
 
     def open_small(self, path: Path, workload: Workload) -> Any:
+        """Open the file for reading."""
         raise Unsupported("files of small arrays")
 
     def get_small(self, handle: Any, name: str) -> Any:

@@ -41,6 +41,8 @@ class Tree:
 
 
 class Blosc2(System):
+    """NDim arrays of python-blosc2, a file each."""
+
     name = "blosc2"
     title = "Blosc2 NDim"
     modules = ("blosc2",)
@@ -91,9 +93,11 @@ class Blosc2(System):
         return made
 
     def empty(self, made: Created, shape: tuple[int, ...]) -> Any:
+        """A new array on disk, without values."""
         return self.blosc2.empty(shape, dtype=np.dtype(made.dtype), urlpath=made.path, **made.settings)
 
     def parameters(self, codec: Codec) -> Any:
+        """The compression parameters of a codec. Raises Unsupported."""
         blosc2, level, inner = self.blosc2, codec.level, codec.compressor
         if codec.name == "zstd":  # Blosc's level n is Zstandard's 2 n - 1
             inner, level = "zstd", min(9, max(1, (codec.level + 1) // 2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,22 +10,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tessarray_bench.model import Codec, Layout, Workload
-from tessarray_bench.systems.base import ArraySpec, Selection, System, Unsupported
+from tessarray_bench.systems.base import ArraySpec, Selection, Unsupported
+from tessarray_bench.systems.hdf5_files import SHUFFLES, HDF5Files
 
 DEFLATE, SHUFFLE, FLETCHER32, BLOSC, ZSTD = 1, 2, 3, 32001, 32015  # registered identifiers of HDF5 filters
 COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")  # by their numbers in the Blosc filter
-SHUFFLES = ("none", "byte", "bit")
 CACHE = 64 << 20  # bytes of chunks that stay in memory: what the netCDF library keeps, too
 
 
 @dataclass
 class Opened:
+    """A file and its one dataset."""
+
     file: Any
     data: Any
     view: Any  # what is sliced: strings come as NumPy's own
 
 
-class H5py(System):
+class H5py(HDF5Files):
+    """Datasets of HDF5 files, read and written by h5py."""
+
     name = "h5py"
     title = "HDF5 (h5py)"
     modules = ("h5py", "hdf5plugin")
@@ -45,10 +48,6 @@ class H5py(System):
     readers = ("netcdf4",)
     codecs = ("blosc", *(f"blosc:{inner}" for inner in COMPRESSORS), "zstd", "gzip", "none")
 
-    @classmethod
-    def variables(cls, workers: int | None) -> dict[str, str]:
-        return {} if workers is None else {"BLOSC_NTHREADS": str(workers)}
-
     def start(self, workers: int | None) -> None:
         import h5py
         import hdf5plugin
@@ -58,8 +57,23 @@ class H5py(System):
 
     # ---- one array
 
+    def made(self, path: Path) -> Any:
+        return self.h5py.File(path, "w", libver="latest")
+
+    def opened(self, path: Path) -> Any:
+        return self.h5py.File(path, "r")
+
+    def stored(self, file: Any, name: str) -> Any:
+        return file[name]
+
+    def named(self, file: Any) -> dict[str, Any]:
+        return {name: data for name, data in file.items() if not data.is_scale}
+
+    def add(self, file: Any, name: str, shape: tuple[int, ...], dtype: str, layout: Layout | None) -> Any:
+        return self.define(file, name, shape, dtype, layout)
+
     def create(self, path: Path, array: ArraySpec) -> Opened:
-        file = self.h5py.File(path, "w", libver="latest")
+        file = self.made(path)
         data = self.define(file, "data", array.shape, array.dtype, array.layout, array.growing)
         if array.growing:
             file.swmr_mode = True  # readers may open it from now on, and see rows once they are flushed
@@ -74,6 +88,7 @@ class H5py(System):
         layout: Layout | None,
         growing: bool = False,
     ) -> Any:
+        """A new dataset with the chunks, filters and chunk cache that a layout asks for."""
         settings: dict[str, Any] = {}
         if growing:
             settings |= {"maxshape": (None, *shape[1:]), "chunks": True}
@@ -87,6 +102,7 @@ class H5py(System):
         return file.create_dataset(name, shape=(0, *shape[1:]) if growing else shape, dtype=kind, **settings)
 
     def filters(self, codec: Codec) -> dict[str, Any]:
+        """The arguments of `create_dataset` for a codec. Raises Unsupported."""
         if codec.name == "none":
             return {}
         if codec.name == "blosc" and codec.compressor in COMPRESSORS:
@@ -114,14 +130,15 @@ class H5py(System):
         (handle.file if isinstance(handle, Opened) else handle).close()
 
     def open(self, path: Path) -> Opened:
-        return self.opened(self.h5py.File(path, "r"))
+        return self.array_of(self.opened(path))
 
     def open_url(self, url: str) -> Opened:
         import fsspec
 
-        return self.opened(self.h5py.File(fsspec.filesystem("http").open(url), "r"))
+        return self.array_of(self.h5py.File(fsspec.filesystem("http").open(url), "r"))
 
-    def opened(self, file: Any) -> Opened:
+    def array_of(self, file: Any) -> Opened:
+        """The one dataset of a file, with a chunk cache that suits its chunks."""
         data = file["data"]
         if self.h5py.check_string_dtype(data.dtype):
             return Opened(file, data, data.astype("T"))
@@ -144,9 +161,6 @@ class H5py(System):
         stored.select_elements(places)
         handle.data.id.read(self.h5py.h5s.create_simple(found.shape), stored, found)
         return found
-
-    def close(self, handle: Any) -> None:
-        self.finish(handle)
 
     def facts(self, path: Path) -> dict[str, Any]:
         """Of a file of many datasets, and of a fleet, the first one's."""
@@ -173,59 +187,13 @@ class H5py(System):
                 "storage": "chunked" if data.chunks else "contiguous",
             }
 
-    # ---- a fleet: one file a dataset
-
-    def write_fleet(
-        self, path: Path, datasets: Iterator[tuple[str, dict[str, Any]]], workload: Workload
-    ) -> None:
-        path.mkdir()
-        for name, variables in datasets:
-            with self.h5py.File(path / f"{name}.h5", "w", libver="latest") as file:
-                for variable, values in variables.items():
-                    layout = layout_of(workload, values.ndim)
-                    self.define(file, variable, values.shape, values.dtype.str, layout)[...] = values
-
-    def open_fleet(self, path: Path, workload: Workload) -> Path:
-        self.suffix = next(path.iterdir()).suffix  # netCDF-4 and HDF5 files are read alike
-        return path
-
-    def read_fleet(self, handle: Path, variable: str, names: Sequence[str], share: float) -> list[Any]:
-        found = []
-        for name in names:
-            with self.h5py.File(handle / f"{name}{self.suffix}", "r") as file:
-                data = file[variable]
-                found.append(data[tuple(slice(math.ceil(share * n)) for n in data.shape)])
-        return found
-
-    def read_dataset(self, handle: Path, name: str) -> dict[str, Any]:
-        with self.h5py.File(handle / f"{name}{self.suffix}", "r") as file:
-            return {variable: data[...] for variable, data in file.items() if not data.is_scale}
-
     # ---- small arrays: datasets of one file
-
-    def create_small(self, path: Path, workload: Workload) -> Any:
-        return self.h5py.File(path, "w", libver="latest")
 
     def add_small(self, handle: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
         return handle.create_dataset(name, shape=shape, dtype=np.dtype(dtype))
 
-    def write_small(self, array: Any, values: Any) -> None:
-        array[...] = values
-
-    def open_small(self, path: Path, workload: Workload) -> Any:
-        return self.h5py.File(path, "r")
-
     def get_small(self, handle: Any, name: str) -> Any:
         return handle[name]
-
-    def read_small(self, array: Any) -> Any:
-        return array[...]
-
-
-def layout_of(workload: Workload, ndim: int) -> Layout | None:
-    """The layout of a variable of a fleet, where one is asked for that has as many axes."""
-    layout = workload.layout
-    return layout if layout is not None and len(layout.chunks) == ndim else None
 
 
 def cache(chunk: int, once: bool = False) -> dict[str, Any]:

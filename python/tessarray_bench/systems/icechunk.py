@@ -15,6 +15,8 @@ PERFORMANCE = "https://icechunk.io/en/latest/icechunk-python/performance/"
 
 
 class Icechunk(ZarrPython):
+    """Zarr arrays in Icechunk repositories, by zarr-python."""
+
     name = "icechunk"
     title = "Icechunk"
     modules: ClassVar[tuple[str, ...]] = ("icechunk", "zarr")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tessarray_bench.model import Codec, Layout, Workload
-from tessarray_bench.systems.base import ArraySpec, Selection, System, Unsupported
+from tessarray_bench.systems.base import ArraySpec, Selection, Unsupported
+from tessarray_bench.systems.hdf5_files import SHUFFLES, HDF5Files
 
 COMPRESSORS = {
     "blosclz": "blosc_lz",
@@ -21,17 +22,20 @@ COMPRESSORS = {
     "zlib": "blosc_zlib",
     "zstd": "blosc_zstd",
 }
-SHUFFLES = ("none", "byte", "bit")
 API = "https://unidata.github.io/netcdf4-python/"
 
 
 @dataclass
 class Opened:
+    """A file and its one variable."""
+
     file: Any
     data: Any
 
 
-class NetCDF4(System):
+class NetCDF4(HDF5Files):
+    """Variables of netCDF-4 files, read and written by netCDF4-python."""
+
     name = "netcdf4"
     title = "netCDF4-python"
     modules = ("netCDF4",)
@@ -48,10 +52,6 @@ class NetCDF4(System):
     readers = ("h5py",)
     codecs = ("blosc", *(f"blosc:{inner}" for inner in COMPRESSORS), "zstd", "gzip", "none")
 
-    @classmethod
-    def variables(cls, workers: int | None) -> dict[str, str]:
-        return {} if workers is None else {"BLOSC_NTHREADS": str(workers)}
-
     def start(self, workers: int | None) -> None:
         import netCDF4
 
@@ -63,6 +63,20 @@ class NetCDF4(System):
         file = self.netcdf.Dataset(path, "w", format="NETCDF4")
         file.set_fill_off()  # all of it is going to be written
         return file
+
+    def opened(self, path: Path) -> Any:
+        return self.netcdf.Dataset(path)
+
+    def stored(self, file: Any, name: str) -> Any:
+        data = file[name]
+        data.set_auto_maskandscale(False)
+        return data
+
+    def named(self, file: Any) -> Any:
+        return file.variables
+
+    def add(self, file: Any, name: str, shape: tuple[int, ...], dtype: str, layout: Layout | None) -> Any:
+        return self.define(file, name, shared(file, shape), shape, dtype, layout)
 
     def create(self, path: Path, array: ArraySpec) -> Opened:
         file = self.made(path)
@@ -84,6 +98,7 @@ class NetCDF4(System):
         layout: Layout | None,
         growing: bool = False,
     ) -> Any:
+        """A new variable with the chunks and filters that a layout asks for."""
         text = dtype == "string"
         settings: dict[str, Any] = {} if text else {"fill_value": False}
         if layout is not None:
@@ -95,6 +110,7 @@ class NetCDF4(System):
         return self.bare(data)
 
     def filters(self, file: Any, codec: Codec) -> dict[str, Any]:
+        """The arguments of `createVariable` for a codec. Raises Unsupported."""
         if codec.name == "none":
             return {}
         if codec.name == "blosc" and codec.compressor in COMPRESSORS:
@@ -150,9 +166,6 @@ class NetCDF4(System):
     def read(self, handle: Opened, selection: Selection) -> Any:
         return handle.data[selection]
 
-    def close(self, handle: Any) -> None:
-        self.finish(handle)
-
     def facts(self, path: Path) -> dict[str, Any]:
         """Of a file of many variables, and of a fleet, the first one's."""
         with self.netcdf.Dataset(min(path.iterdir()) if path.is_dir() else path) as file:
@@ -174,61 +187,20 @@ class NetCDF4(System):
                 "storage": "chunked" if isinstance(chunks, list) else str(chunks),
             }
 
-    # ---- a fleet: one file a dataset
-
-    def write_fleet(
-        self, path: Path, datasets: Iterator[tuple[str, dict[str, Any]]], workload: Workload
-    ) -> None:
-        path.mkdir()
-        layout = workload.layout
-        for name, variables in datasets:
-            with self.made(path / f"{name}.nc") as file:
-                for variable, values in variables.items():
-                    mine = layout if layout is not None and len(layout.chunks) == values.ndim else None
-                    names = shared(file, values.shape)
-                    self.define(file, variable, names, values.shape, values.dtype.str, mine)[...] = values
-
-    def open_fleet(self, path: Path, workload: Workload) -> Path:
-        self.suffix = next(path.iterdir()).suffix  # netCDF-4 and HDF5 files are read alike
-        return path
-
-    def read_fleet(self, handle: Path, variable: str, names: Sequence[str], share: float) -> list[Any]:
-        found = []
-        for name in names:
-            with self.netcdf.Dataset(handle / f"{name}{self.suffix}") as file:
-                data = file[variable]
-                data.set_auto_maskandscale(False)
-                found.append(data[tuple(slice(math.ceil(share * n)) for n in data.shape)])
-        return found
-
-    def read_dataset(self, handle: Path, name: str) -> dict[str, Any]:
-        with self.netcdf.Dataset(handle / f"{name}{self.suffix}") as file:
-            file.set_auto_maskandscale(False)
-            return {variable: data[...] for variable, data in file.variables.items()}
-
     # ---- small arrays: variables of one file, on shared dimensions of fixed length
-
-    def create_small(self, path: Path, workload: Workload) -> Any:
-        return self.made(path)
 
     def add_small(self, handle: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
         data = handle.createVariable(name, np.dtype(dtype), shared(handle, shape), fill_value=False)
         data.set_auto_maskandscale(False)
         return data
 
-    def write_small(self, array: Any, values: Any) -> None:
-        array[...] = values
-
     def open_small(self, path: Path, workload: Workload) -> Any:
-        file = self.netcdf.Dataset(path)
+        file = self.opened(path)
         file.set_auto_maskandscale(False)
         return file
 
     def get_small(self, handle: Any, name: str) -> Any:
         return handle.variables[name]
-
-    def read_small(self, array: Any) -> Any:
-        return array[...]
 
 
 @contextlib.contextmanager

@@ -14,6 +14,8 @@ AXES = {2: "yx", 3: "zyx", 4: "czyx", 5: "tczyx"}
 
 
 class OmeZarr(System):
+    """Images as ome-zarr-py writes and reads them."""
+
     name = "ome-zarr"
     title = "ome-zarr"
     modules = ("ome_zarr",)

@@ -26,6 +26,8 @@ ROWS = "_row_size"
 
 
 class Stacked(System):
+    """A fleet as one Zarr array a variable, with an axis more: what is made by hand for such reads."""
+
     name = "stacked"
     title = "stacked Zarr arrays (zarr-python + zarrs)"
     modules = ("zarr", "zarrs")

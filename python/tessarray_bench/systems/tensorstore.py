@@ -34,6 +34,8 @@ class _Growing:
 
 
 class TensorStore(System):
+    """Zarr arrays by TensorStore."""
+
     name = "tensorstore"
     title = "TensorStore"
     modules = ("tensorstore",)

@@ -36,6 +36,8 @@ def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 class Tessarray(ZarrGroups):
+    """Zarr arrays by Tessarray."""
+
     name = "tessarray"
     title = "Tessarray"
     modules = ("tessarray",)

@@ -17,6 +17,8 @@ from tessarray_bench.systems.tessarray import Tessarray, chain, load
 
 
 class TessarrayCollection(System):
+    """A fleet as a collection of datasets in a pack."""
+
     name = "tessarray-collection"
     title = "Tessarray collection"
     modules = Tessarray.modules

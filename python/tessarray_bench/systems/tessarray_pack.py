@@ -17,6 +17,8 @@ ARRAY = "array"  # the path of the one array of a workload that has one
 
 
 class TessarrayPack(Tessarray):
+    """Arrays, fleets and small arrays in a pack."""
+
     name = "tessarray-pack"
     title = "Tessarray pack"
     sources: ClassVar[Mapping[str, str]] = {**Tessarray.sources, "durable": "docs/packs.md"}

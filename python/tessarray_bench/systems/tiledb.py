@@ -20,12 +20,16 @@ GROWN = 1 << 40  # an axis that grows ends here: TileDB's domains are fixed, wha
 
 @dataclass
 class Opened:
+    """An open array, its shape, and how many rows were appended."""
+
     array: Any
     shape: tuple[int, ...]
     rows: int = 0
 
 
 class TileDB(System):
+    """Dense arrays of TileDB-Py."""
+
     name = "tiledb"
     title = "TileDB"
     modules = ("tiledb",)
@@ -50,6 +54,7 @@ class TileDB(System):
     # ---- one array
 
     def schema(self, shape: tuple[int, ...], dtype: str, layout: Layout | None, growing: bool = False) -> Any:
+        """The schema of an array: tiles are the layout's chunks."""
         tiledb, ctx = self.tiledb, self.ctx
         tiles = layout.chunks if layout is not None else shape
         dimensions = []
@@ -64,6 +69,7 @@ class TileDB(System):
         return tiledb.ArraySchema(domain=tiledb.Domain(*dimensions, ctx=ctx), attrs=[attribute], ctx=ctx)
 
     def filters(self, codec: Codec) -> list[Any]:
+        """The filters of a codec. Raises Unsupported."""
         tiledb, level, name = self.tiledb, codec.level, codec.name
         if name == "blosc":
             name = {"zlib": "gzip"}.get(codec.compressor, codec.compressor)

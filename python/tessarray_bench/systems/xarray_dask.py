@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tessarray_bench.model import Codec, Layout, Workload
-from tessarray_bench.systems import netcdf4, zarr_layout
+from tessarray_bench.systems import hdf5_files, netcdf4, zarr_layout
 from tessarray_bench.systems.base import ArraySpec, Selection, System, Unsupported
 
 OPEN_DATASET = "https://docs.xarray.dev/en/stable/generated/xarray.open_dataset.html"
@@ -160,6 +160,8 @@ class _XarrayDask(System):
 
 
 class XarrayDaskZarr(_XarrayDask):
+    """A fleet as Zarr stores, read with xarray and dask."""
+
     name = "xarray-dask-zarr"
     title = "xarray + dask, Zarr"
     modules = ("xarray", "dask", "zarr")
@@ -268,7 +270,7 @@ class XarrayDaskNetCDF(_XarrayDask):
             inner = next(
                 ours for ours, theirs in netcdf4.COMPRESSORS.items() if theirs == blosc["compressor"]
             )
-            codec = Codec("blosc", inner, found["complevel"], netcdf4.SHUFFLES[blosc["shuffle"]])
+            codec = Codec("blosc", inner, found["complevel"], hdf5_files.SHUFFLES[blosc["shuffle"]])
         elif found["zstd"] or found["zlib"]:
             codec = Codec("zstd" if found["zstd"] else "gzip", "", found["complevel"], shuffle)
         return {
@@ -289,7 +291,7 @@ def _filters(codec: Codec) -> dict[str, Any]:
     if codec.name == "none":
         return {}
     if codec.name == "blosc":
-        inner, shuffle = netcdf4.COMPRESSORS.get(codec.compressor), netcdf4.SHUFFLES.index(codec.shuffle)
+        inner, shuffle = netcdf4.COMPRESSORS.get(codec.compressor), hdf5_files.SHUFFLES.index(codec.shuffle)
         if inner is not None:
             return {
                 "compression": inner,

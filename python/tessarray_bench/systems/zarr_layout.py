@@ -45,6 +45,7 @@ def compressors(codec: Codec, dtype: str) -> list[JSON]:
 
 
 def named(name: str, **configuration: Any) -> JSON:
+    """A codec's or grid's part of the metadata."""
     return {"name": name, "configuration": configuration}
 
 
@@ -88,6 +89,7 @@ def facts(path: Path) -> JSON:
 
 
 def facts_of(document: JSON) -> JSON:
+    """The layout that a metadata document of Zarr v3 describes."""
     chunks = document["chunk_grid"]["configuration"]["chunk_shape"]
     shards = None
     codecs = document["codecs"]
@@ -152,9 +154,11 @@ class ZarrGroups(System):
     """Fleets (a group a dataset, an array a variable) and files of small arrays (a group), for zarr-python's API."""
 
     def new_group(self, path: Path) -> Any:
+        """A new group at a path, for writing."""
         raise NotImplementedError
 
     def old_group(self, path: Path) -> Any:
+        """The group at a path, for reading."""
         raise NotImplementedError
 
     def arguments(self, dtype: str, layout: Layout | None) -> dict[str, Any]:

@@ -20,6 +20,8 @@ REMOTE_CONCURRENCY = 128
 
 
 class ZarrPython(ZarrGroups):
+    """Zarr arrays by zarr-python as it comes."""
+
     name = "zarr-python"
     title = "zarr-python"
     modules: ClassVar[tuple[str, ...]] = ("zarr",)
@@ -42,6 +44,7 @@ class ZarrPython(ZarrGroups):
         return zarr_layout.refusal(cls, workload)
 
     def settings(self, workers: int | None) -> dict[str, Any]:
+        """zarr-python's configuration for a number of workers."""
         # Chunks that hold nothing but zeros are stored, too: the guide's advice for data that are dense, as it saves
         # looking for them.
         found: dict[str, Any] = {"array.write_empty_chunks": True}
@@ -112,6 +115,8 @@ class ZarrPython(ZarrGroups):
 
 
 class ZarrPythonFused(ZarrPython):
+    """The same with its fused pipeline of codecs."""
+
     name = "zarr-python-fused"
     title = "zarr-python (fused pipeline)"
     install = "pip install 'zarr>=3.3'"
@@ -128,6 +133,8 @@ class ZarrPythonFused(ZarrPython):
 
 
 class Zarrs(ZarrPython):
+    """The same with the pipeline of zarrs."""
+
     name = "zarrs"
     title = "zarr-python + zarrs"
     modules: ClassVar[tuple[str, ...]] = ("zarr", "zarrs")

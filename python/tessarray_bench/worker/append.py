@@ -17,6 +17,7 @@ from tessarray_bench.worker.meter import Meter, Row, latency, touch
 
 
 def run(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """The rows of appending frames, with the latency of calls, or of checking what was appended."""
     if job.process == "check":
         yield from array.check(job, system, meter)
         return

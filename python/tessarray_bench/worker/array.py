@@ -24,12 +24,14 @@ FEWEST = 5
 
 
 def run(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """The rows of writing, reading or checking one array."""
     assert job.workload.data is not None
     assert job.source is not None
     yield from {"write": write, "read": read, "check": check}[job.process](job, system, meter)
 
 
 def spec_of(job: Job, growing: bool = False) -> ArraySpec:
+    """The array that a job asks for."""
     array = job.workload.data
     assert array is not None
     return ArraySpec(array.shape, array.dtype, job.workload.layout, growing)
@@ -39,6 +41,7 @@ def spec_of(job: Job, growing: bool = False) -> ArraySpec:
 
 
 def write(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """Write the array, close it, and say what was stored."""
     array = _data(job)
     values = data.load(array, Path(str(job.source)), job.workload.options.get("order", "C"))
     touch(values.nbytes)
@@ -72,6 +75,7 @@ def sync(path: Path) -> None:
 
 
 def layout_facts(system: System, path: Path, asked: Layout | None) -> Row:
+    """What the store says of its layout, and in what it differs from the one asked for."""
     facts = system.facts(path)
     return {"facts": facts, "differs": differences(asked, facts)} if facts else {}
 
@@ -93,6 +97,7 @@ def differences(asked: Layout | None, facts: dict[str, Any]) -> list[str]:
 
 
 def read(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """Open the array, read what each query asks for, compare every answer with the source."""
     array = _data(job)
     values = _values(array, Path(str(job.source)))
     largest = max((_bytes(query, array, job) for query in job.workload.queries), default=0)

@@ -24,11 +24,13 @@ ONE_DATASETS = 20  # how many datasets the step `one dataset` opens and reads
 
 
 def run(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """The rows of writing, reading or checking a fleet."""
     fleet_data.use(fleet_of(job), job.source, mapped=job.process != "write")
     yield from {"write": write, "read": read, "check": check}[job.process](job, system, meter)
 
 
 def fleet_of(job: Job) -> Fleet:
+    """The fleet that a job asks for."""
     assert job.workload.fleet is not None
     return job.workload.fleet
 
@@ -80,6 +82,7 @@ def facts(system: System, path: Path, asked: Layout | None) -> Row:
 
 
 def read(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """Open the fleet and read of it in each way, every answer compared with the source."""
     fleet, path, workload = fleet_of(job), Path(job.store), job.workload
     names = fleet_data.names(fleet)
     share = float(workload.options.get("slice", 0.25))

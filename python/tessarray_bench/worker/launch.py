@@ -15,6 +15,7 @@ BORN = time.monotonic()
 
 
 def load() -> None:
+    """Make this package importable from its own folder, whatever the interpreter has installed."""
     package = Path(__file__).resolve().parent.parent
     spec = importlib.util.spec_from_file_location(
         package.name, package / "__init__.py", submodule_search_locations=[str(package)]

@@ -40,6 +40,7 @@ def reset_peak() -> None:
 
 
 def io_counters() -> dict[str, int]:
+    """Bytes and calls of this process' reads and writes so far; empty where the system does not count."""
     try:
         lines = Path("/proc/self/io").read_text().splitlines()
     except OSError:
@@ -70,6 +71,7 @@ def quantile(ordered: list[float], share: float) -> float:
 
 
 def latency(walls: list[float]) -> dict[str, float]:
+    """Percentiles of the seconds of calls."""
     ordered = sorted(walls)
     return {
         "p50": quantile(ordered, 0.5),
@@ -148,6 +150,7 @@ class Meter:
         return {**io_counters(), **(http_counters(self._url) if self._url else {})}
 
     def calls(self, step: str) -> Calls:
+        """A timer of single calls, for a step."""
         return Calls(step, self._counters, self._overhead)
 
     @contextlib.contextmanager

@@ -19,6 +19,7 @@ from tessarray_bench.worker.verify import WrongAnswer
 
 
 def main(job_file: str, rows_file: str, born: float) -> int:
+    """Do the job of a file; each row is written as soon as it is there."""
     job = Job.from_json(json.loads(Path(job_file).read_text(encoding="utf-8")))
     with open(rows_file, "w", encoding="utf-8") as out:
         for row in rows(job, born):

@@ -21,6 +21,7 @@ from tessarray_bench.worker.meter import Meter, Row, touch
 
 
 def run(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """The rows of writing, reading or checking a file of many small arrays."""
     fleet_data.use(fleet_of(job), job.source, mapped=job.process != "write")
     yield from {"write": write, "read": read, "check": check}[job.process](job, system, meter)
 
@@ -35,6 +36,7 @@ def _variable(job: Job) -> Variable:
 
 
 def write(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """Create, write and close the file, then the job as a whole."""
     fleet, variable, path = fleet_of(job), _variable(job), Path(job.store)
     names, values = fleet_data.names(fleet), list(fleet_data.column(fleet, 0))
     nbytes = sum(array.nbytes for array in values)
@@ -77,6 +79,7 @@ def write(job: Job, system: System, meter: Meter) -> Iterator[Row]:
 
 
 def read(job: Job, system: System, meter: Meter) -> Iterator[Row]:
+    """Open the file and every array of it, read them, compare with the source."""
     fleet, path = fleet_of(job), Path(job.store)
     names, values = fleet_data.names(fleet), list(fleet_data.column(fleet, 0))
     expected = [fleet_data.checksum(array) for array in values]

@@ -14,6 +14,7 @@ use crate::execute::{self, End};
 use crate::layout::Layout;
 use crate::session::Session;
 use crate::target::Target;
+use resize::is_outside;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tessarray_buffer::{Arena, DataType, InputView, OutputView};
@@ -283,9 +284,11 @@ impl Array {
         Ok(self.stored()?.iter().map(|(_, _, size)| size).sum())
     }
 
-    /// How many chunk objects are stored. Costs a listing.
+    /// How many chunk objects are stored; what a crashed append left outside the grid is none. Costs a listing.
     pub fn stored_objects(&self) -> Result<u64> {
-        Ok(self.stored()?.len() as u64)
+        let metadata = self.state().metadata;
+        let (stored, grid) = (self.stored_of(&metadata)?, metadata.grid_shape());
+        Ok(stored.iter().filter(|(_, at, _)| !is_outside(at, &grid)).count() as u64)
     }
 
     /// Every stored chunk object: key, coordinates, size.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tessarray_meta::{GroupMetadata, Node};
+use tessarray_meta::{Format, GroupMetadata, Node};
 use tessarray_store::{ListEntry, Prefix, Store, StoreError};
 
 impl Group {
@@ -24,21 +24,23 @@ impl Group {
                 path,
                 match member? {
                     Member::Array(array) => Node::Array((*array.metadata()).clone()),
-                    Member::Group(group) => {
-                        Node::Group(GroupMetadata { consolidated: None, ..(*group.metadata()).clone() })
-                    }
+                    Member::Group(group) => Node::Group(bare(&group.metadata())),
                 },
             );
         }
-        self.replace(GroupMetadata { consolidated: Some(nodes), ..(*self.metadata()).clone() })
+        self.replace(GroupMetadata { consolidated: Some(nodes), ..bare(&self.metadata()) })
     }
 
     /// Everything below, looked up node by node, never from consolidated metadata.
     fn walk_fresh(&self, out: &mut Vec<(String, Result<Member>)>) -> Result<()> {
-        let bare = GroupMetadata { consolidated: None, ..(*self.metadata()).clone() };
         let (session, store) = (&self.inner.session, self.inner.store.clone());
-        Self::from_metadata(session, store, &self.inner.path, bare)?.walk("", out)
+        Self::from_metadata(session, store, &self.inner.path, bare(&self.metadata()))?.walk("", out)
     }
+}
+
+/// What a group says of itself, without the copy of what is below.
+pub(super) fn bare(metadata: &GroupMetadata) -> GroupMetadata {
+    GroupMetadata { consolidated: None, unread: BTreeMap::new(), ..metadata.clone() }
 }
 
 /// Checks every array at and below `path`: metadata, shard indexes, checksums and, with `deep`, every chunk. A node
@@ -116,7 +118,8 @@ fn check_below(
     };
     match Group::member_of(session, store.clone(), path, node) {
         Ok(Member::Array(array)) => out.extend(check(&array)?),
-        Ok(Member::Group(_)) => {
+        Ok(Member::Group(group)) => {
+            out.extend(check_copy(&group)?);
             for entry in store.list_dir(prefix)? {
                 if let ListEntry::Prefix(below) = entry {
                     check_below(session, store, &below, check, out)?;
@@ -128,4 +131,25 @@ fn check_below(
         }
     }
     Ok(true)
+}
+
+/// Nodes of a group's consolidated copy that are damaged. A reader looks at their own documents; one that needs a newer
+/// release is right, and found there.
+fn check_copy(group: &Group) -> Result<Vec<Finding>> {
+    let (metadata, store) = (group.metadata(), &group.inner.store);
+    let key = group.inner.prefix.key(documents::copy_in(metadata.format))?;
+    let damage = |message: String| finding(FindingKind::Metadata, key.as_str(), None, None, message);
+    let mut unread = metadata.unread.clone();
+    if metadata.format == Format::V2 {
+        let Some((document, _)) = store.get(&key)? else { return Ok(Vec::new()) };
+        match GroupMetadata::from_zmetadata(&document, group.inner.session.limits()) {
+            Ok(copy) => unread = copy.unread,
+            Err(error) if error.is_beyond_reader() => {}
+            Err(error) => return Ok(vec![damage(format!("the consolidated copy cannot be used: {error}"))]),
+        }
+    }
+    let damaged = unread.iter().filter(|(_, error)| !error.is_beyond_reader());
+    Ok(damaged
+        .map(|(path, error)| damage(format!("the consolidated copy of {path:?} cannot be used: {error}")))
+        .collect())
 }

@@ -5,7 +5,8 @@
 
 use super::{Group, Member};
 use crate::documents;
-use crate::error::Result;
+use crate::error::{ArrayError, Result};
+use tessarray_meta::Node;
 use tessarray_store::{ListEntry, Prefix};
 
 impl Group {
@@ -30,9 +31,17 @@ impl Group {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
             let (session, store) = (&self.inner.session, &self.inner.store);
             match documents::load(store, &prefix, session.limits()) {
-                Ok(Some(node)) => out.push((name, Self::member_of(session, store.clone(), path, node))),
+                Ok(Some(mut node)) => {
+                    self.hand_down(&mut node, &name);
+                    out.push((name, Self::member_of(session, store.clone(), path, node)));
+                }
                 Ok(None) => {}
                 Err(error) => out.push((name, Err(error))),
+            }
+        }
+        for name in self.metadata().unread.keys().filter(|path| !path.contains('/')) {
+            if let (Some(error), false) = (self.unread(name), out.iter().any(|(known, _)| known == name)) {
+                out.push((name.clone(), Err(error)));
             }
         }
         out.sort_by(|a, b| a.0.cmp(&b.0));
@@ -52,8 +61,31 @@ impl Group {
                 return Self::member_of(session, store.clone(), &full, node.clone()).map(Some);
             }
         }
-        let node = documents::load(store, &Prefix::from_path(&full)?, session.limits())?;
-        node.map(|node| Self::member_of(session, store.clone(), &full, node)).transpose()
+        match documents::load(store, &Prefix::from_path(&full)?, session.limits())? {
+            Some(mut node) => {
+                self.hand_down(&mut node, &documents::clean(path));
+                Self::member_of(session, store.clone(), &full, node).map(Some)
+            }
+            None => self.unread(&documents::clean(path)).map_or(Ok(None), Err),
+        }
+    }
+
+    /// Why a member that has no document of its own is not known from the consolidated copy either.
+    fn unread(&self, path: &str) -> Option<ArrayError> {
+        let metadata = self.metadata();
+        let source = metadata.unread.get(path).filter(|_| !self.inner.store.is_local())?.clone();
+        let key = format!("{}{}", self.inner.prefix.as_str(), documents::copy_in(metadata.format));
+        Some(ArrayError::Metadata { key, source })
+    }
+
+    /// Tells a group below which of its members the consolidated copy lacks.
+    fn hand_down(&self, node: &mut Node, path: &str) {
+        let Node::Group(group) = node else { return };
+        for (name, error) in &self.metadata().unread {
+            if let Some(below) = name.strip_prefix(path).and_then(|rest| rest.strip_prefix('/')) {
+                group.unread.entry(below.to_owned()).or_insert_with(|| error.clone());
+            }
+        }
     }
 
     /// Everything below this group, depth first, by path relative to it.
@@ -92,7 +124,7 @@ impl Group {
         let (false, Some(nodes)) = (self.inner.store.is_local(), &metadata.consolidated) else {
             return None;
         };
-        let member = |(path, node): (&String, &tessarray_meta::Node)| {
+        let member = |(path, node): (&String, &Node)| {
             let full = self.join(path);
             let (session, store) = (&self.inner.session, self.inner.store.clone());
             (path.clone(), Self::member_of(session, store, &full, node.clone()))

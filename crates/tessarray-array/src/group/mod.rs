@@ -3,6 +3,7 @@
 mod consolidate;
 mod members;
 
+use consolidate::bare;
 pub use consolidate::{check_store, repair_store};
 
 use crate::array::Array;
@@ -157,8 +158,8 @@ impl Group {
     /// trust them. What is stored stays as it is; `refresh` uses them again. Costs no I/O.
     pub fn look_directly(&self) {
         let metadata = self.metadata();
-        if metadata.consolidated.is_some() {
-            let direct = GroupMetadata { consolidated: None, ..(*metadata).clone() };
+        if metadata.consolidated.is_some() || !metadata.unread.is_empty() {
+            let direct = bare(&metadata);
             *self.inner.metadata.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(direct);
         }
     }

@@ -23,7 +23,8 @@ fn group_from_members(
     object.check_format(2)?;
     // zarr-python puts an empty one into the groups of its .zmetadata, where it says nothing.
     object.optional("consolidated_metadata");
-    Ok(GroupMetadata { format: Format::V2, attributes, consolidated: None, extra: object.rest() })
+    let extra = object.rest();
+    Ok(GroupMetadata { extra, ..GroupMetadata::new(Format::V2, attributes) })
 }
 
 pub(crate) fn group_to_v2(group: &GroupMetadata) -> (Value, Value) {
@@ -52,7 +53,7 @@ pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMe
     let at = path.key(".zgroup");
     let root_attributes = take_attributes(&mut documents, "", &path)?;
     let mut root = group_from_members(json::into_object(root, &at)?, root_attributes, &at)?;
-    let mut nodes = Some(BTreeMap::new());
+    let mut copied = (Some(BTreeMap::new()), BTreeMap::new());
     for name in &names {
         let at = path.key(name);
         let (prefix, is_array) = match (name.strip_suffix("/.zarray"), name.strip_suffix("/.zgroup")) {
@@ -62,17 +63,16 @@ pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMe
         };
         check_node_path(prefix, &at)?;
         let Some(document) = documents.remove(name) else { continue };
-        let document = json::into_object(document, &at)?;
-        let attributes = take_attributes(&mut documents, prefix, &path)?;
-        let node = match is_array {
-            true => array_from_v2(document, attributes, limits, &at).map(Node::Array),
-            false => group_from_members(document, attributes, &at).map(Node::Group),
-        };
-        if keep(&mut nodes, prefix, node)?.is_some() {
+        let attributes = take_attributes(&mut documents, prefix, &path);
+        let node = json::into_object(document, &at).and_then(|document| match is_array {
+            true => array_from_v2(document, attributes?, limits, &at).map(Node::Array),
+            false => group_from_members(document, attributes?, &at).map(Node::Group),
+        });
+        if keep(&mut copied, prefix, node).is_some() {
             return Err(MetaError::unsupported(&at, "a node that is both an array and a group"));
         }
     }
-    root.consolidated = nodes;
+    (root.consolidated, root.unread) = copied;
     Ok(root)
 }
 

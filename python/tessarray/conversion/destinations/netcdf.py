@@ -39,6 +39,7 @@ class NetCDFDestination:
         self._file: Any = None
 
     def check(self, spec: ArraySpec) -> list[str]:
+        """See `Destination.check`: netCDF-4 has no objects, no complex numbers, and floats of 4 and 8 bytes only."""
         if spec.dtype.kind in "OVc" or (spec.dtype.kind == "f" and spec.dtype.itemsize not in (4, 8)):
             raise UnsupportedVariableError(f"type {spec.dtype}, which netCDF-4 has not")
         fill = spec.attrs.get("_FillValue")
@@ -47,6 +48,7 @@ class NetCDFDestination:
         return [f"_FillValue {fill} is no {spec.dtype}: left out"]
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Make the file with its groups, dimensions and variables."""
         with self.lock:
             self._file = self._module.Dataset(str(self._path), "w", format="NETCDF4")
             self._groups = {"": self._file}
@@ -123,9 +125,11 @@ class NetCDFDestination:
         return name
 
     def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Raise `OptionError`: a file that was cut short cannot be gone on with."""
         raise OptionError("a netCDF-4 file cannot be resumed")
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
+        """Store one block, under the lock of the library."""
         spec, variable = self._specs[path], self._variables[path]
         if spec.dtype.kind == "S":
             raw = np.ascontiguousarray(values).astype(spec.dtype)
@@ -140,6 +144,7 @@ class NetCDFDestination:
             variable[region if region else ...] = values
 
     def read(self, path: str, region: Region) -> NDArray:
+        """Read a region back as it is stored."""
         spec, variable = self._specs[path], self._variables[path]
         with self.lock:
             values = np.asarray(variable[region if region else ...])
@@ -148,6 +153,7 @@ class NetCDFDestination:
         return values.reshape(()) if not region else values
 
     def stored_dtype(self, spec: ArraySpec) -> np.dtype[Any]:
+        """The type that values are compared as."""
         if spec.dtype.kind in "TU":
             return np.dtypes.StringDType()
         if spec.dtype.kind == "b":
@@ -155,10 +161,12 @@ class NetCDFDestination:
         return np.dtype(np.int64) if spec.dtype.kind in "mM" else spec.dtype.newbyteorder("=")
 
     def finish(self) -> Path:
+        """Close the file and give its path."""
         self.close()
         return self._path
 
     def close(self) -> None:
+        """Close the file; called in any case."""
         with self.lock:
             if self._file is not None and self._file.isopen():
                 self._file.close()

@@ -38,6 +38,7 @@ class ZarrDestination:
         self._grouped = False
 
     def check(self, spec: ArraySpec) -> list[str]:
+        """See `Destination.check`."""
         dtype = spec.dtype
         if dtype.kind == "V" and dtype != _packed(dtype):
             raise UnsupportedVariableError(f"type {dtype}, which is not packed or has arrays as fields")
@@ -61,6 +62,7 @@ class ZarrDestination:
         return lost
 
     def create(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Make the groups and empty arrays."""
         for group in groups:
             members = {
                 target.spec.path.rpartition("/")[2]: target.spec.attrs
@@ -103,6 +105,7 @@ class ZarrDestination:
         )
 
     def reopen(self, groups: Sequence[GroupSpec], targets: Sequence[Target]) -> None:
+        """Open what an interrupted run created, and make anew what of it is lost."""
         final, self._target = self._target, tessarray.MemoryStore()
         self.create(groups, targets)
         made, self._target = self._target, final
@@ -117,17 +120,21 @@ class ZarrDestination:
             self._arrays[path] = tessarray.open_array(self._target, path=path or None, mode="r+")
 
     def write(self, path: str, region: Region, values: NDArray) -> None:
+        """Store one block; blocks of different chunks may be written at once."""
         self._arrays[path][region if region else ...] = values
 
     def read(self, path: str, region: Region) -> NDArray:
+        """Read a region back, to compare it."""
         return np.asarray(self._arrays[path][region if region else ...])
 
     def stored_dtype(self, spec: ArraySpec) -> np.dtype[Any]:
+        """The type that values are compared as."""
         if spec.dtype.kind == "T":
             return np.dtypes.StringDType()
         return spec.dtype if spec.dtype.kind == "O" else spec.dtype.newbyteorder("=")
 
     def finish(self) -> Path:
+        """Complete the store and give the folder, or the zip that is made of it."""
         if self._grouped:
             tessarray.consolidate_metadata(self._target)
         if not self._zipped:
@@ -140,6 +147,7 @@ class ZarrDestination:
         return packed
 
     def close(self) -> None:
+        """Give files back; called in any case."""
         self._arrays = {}
 
 

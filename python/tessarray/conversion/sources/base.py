@@ -29,25 +29,31 @@ class BaseSource:
         self.skipped: list[Skipped] = []
 
     def groups(self) -> Sequence[GroupSpec]:
+        """Every group, parents first. Each format has its own."""
         raise NotImplementedError
 
     def arrays(self) -> Sequence[ArraySpec]:
+        """Every array, in the source's order. Each format has its own."""
         raise NotImplementedError
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored. Each format has its own."""
         raise NotImplementedError
 
     def keep(self, nbytes: int) -> int:
+        """Nothing is kept."""
         return 0
 
     def identity(self) -> dict[str, Any]:
+        """The name alone."""
         return {"source": self.label}
 
     def state(self) -> Any:
+        """`None`: nothing tells whether values in memory have changed."""
         return None
 
     def close(self) -> None:
-        return None
+        """There is nothing to close."""
 
 
 class FileSource(BaseSource):
@@ -58,9 +64,11 @@ class FileSource(BaseSource):
         self.path = path
 
     def identity(self) -> dict[str, Any]:
+        """Size and times of the file."""
         return identity_of(self.path)
 
     def state(self) -> Any:
+        """The file's number and the time of its last change, as the file system has them."""
         return state_of(self.path)
 
 

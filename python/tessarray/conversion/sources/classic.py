@@ -63,12 +63,15 @@ class ClassicSource(FileSource):
             raise FormatError(f"{path}: not readable as netCDF: the header is damaged: {error}") from error
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return [GroupSpec("", dict(self._attrs), self._unlimited)]
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         return [variable.spec for variable in self._variables.values()]
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         variable = self._variables[path]
         shape, dtype = variable.spec.shape, variable.dtype
         if math.prod(shape) == 0:
@@ -89,6 +92,7 @@ class ClassicSource(FileSource):
         return values[region].astype(dtype.newbyteorder("="))
 
     def close(self) -> None:
+        """Give files back."""
         if isinstance(self._data, mmap.mmap):
             self._data.close()
 

@@ -9,7 +9,9 @@ from typing import Any
 from tessarray.arrays import Array
 from tessarray.conversion.errors import FormatError, SourceNotFoundError
 from tessarray.conversion.model import Source
+from tessarray.errors import InvalidArgumentError
 from tessarray.groups import Group
+from tessarray.stores import instead_of, local_path
 
 HDF5_SUFFIXES = {".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".loom", ".nwb", ".ims"}
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -24,7 +26,7 @@ def open_source(src: Any, follow_external: bool = False) -> Source:
     Raises `SourceNotFoundError` if nothing is at the path, and `FormatError` if no reader knows it or it is damaged.
     """
     if isinstance(src, str | Path):
-        return _open_path(Path(src).expanduser(), str(src), follow_external)
+        return _open_text(str(src), follow_external)
     if type(src).__module__.partition(".")[0] == "xarray":
         from tessarray.conversion.sources.xarray import DatasetSource
 
@@ -42,9 +44,21 @@ def open_source(src: Any, follow_external: bool = False) -> Source:
     )
 
 
+def _open_text(given: str, follow: bool) -> Source:
+    try:
+        path = Path(local_path(given))
+    except InvalidArgumentError as refused:
+        if "://" not in given:
+            raise FormatError(str(refused)) from None
+        # xarray opens some: OPeNDAP, and what fsspec's packages fetch.
+        try:
+            return _open_xarray(given)
+        except FormatError as error:
+            raise FormatError(f"{error}; {instead_of(given)}") from error
+    return _open_path(path, given, follow)
+
+
 def _open_path(path: Path, given: str, follow: bool) -> Source:
-    if "://" in given:
-        return _open_xarray(given)
     if not path.exists():
         raise SourceNotFoundError(f"{given}: no such file or directory")
     if path.is_dir():

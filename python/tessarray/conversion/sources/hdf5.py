@@ -194,12 +194,15 @@ class HDF5Source(FileSource):
         return tuple(names) if names and all(names) else None if dataset.ndim else ()
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return self._groups
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         return [spec for spec, _, _ in self._arrays.values()]
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         _, element, name = self._arrays[path]
         with self.lock:
             try:
@@ -233,9 +236,11 @@ class HDF5Source(FileSource):
         return values
 
     def state(self) -> Any:
+        """What is another one whenever values may have changed; `None` if nothing tells."""
         # Nothing is known of other files that are followed.
         return None if self._follow else super().state()
 
     def close(self) -> None:
+        """Give files back."""
         with self.lock:
             self._file.close()

@@ -26,6 +26,7 @@ class MappingSource(BaseSource):
         }
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         names = {""}
         for path in self._values:
             parts = path.split("/")[:-1]
@@ -33,6 +34,7 @@ class MappingSource(BaseSource):
         return [GroupSpec(name) for name in sorted(names)]
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         return [
             ArraySpec(
                 path, tuple(value.shape), np.dtype(value.dtype), chunk=contiguous_chunk(tuple(value.shape))
@@ -41,4 +43,5 @@ class MappingSource(BaseSource):
         ]
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         return np.asarray(self._values[path][region])

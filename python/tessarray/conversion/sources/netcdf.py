@@ -54,6 +54,7 @@ class NetCDFSource(FileSource):
             yield from self._walk(child, f"{prefix}/{name}" if prefix else name)
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         with self.lock:
             return [
                 GroupSpec(prefix, self._attrs(group, prefix), _unlimited(group))
@@ -61,6 +62,7 @@ class NetCDFSource(FileSource):
             ]
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         if self._found is None:
             with self.lock:
                 self._found = [
@@ -145,6 +147,7 @@ class NetCDFSource(FileSource):
         return dtype
 
     def keep(self, nbytes: int) -> int:
+        """Let the library keep decoded chunks of at most so many bytes; returns how many it may come to use."""
         self._kept = min(nbytes, KEPT_BYTES) if self.kind.startswith("NETCDF4") else 0
         return self._kept
 
@@ -170,6 +173,7 @@ class NetCDFSource(FileSource):
                 return False
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         if self._hdf5 is not None and path in self._odd:
             return self._hdf5.read(path, region)
         with self.lock:
@@ -184,6 +188,7 @@ class NetCDFSource(FileSource):
                 ) from error
 
     def close(self) -> None:
+        """Give files back."""
         with self.lock:
             if self._dataset.isopen():
                 self._dataset.close()

@@ -50,13 +50,16 @@ class NpySource(FileSource):
             self._values = np.lib.format.open_memmap(path, mode="r")
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return []
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         values = self._values
         return [ArraySpec("", values.shape, values.dtype, chunk=contiguous_chunk(values.shape))]
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         found = np.array(self._values[region])
         if found.nbytes >= FORGOTTEN:
             # What was copied need not stay mapped: pages of the file count as memory of this process.
@@ -66,6 +69,7 @@ class NpySource(FileSource):
         return found
 
     def close(self) -> None:
+        """Give files back."""
         del self._values
 
 
@@ -99,12 +103,15 @@ class NpzSource(FileSource):
         )
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return [GroupSpec("")]
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         return self._specs
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         # Blocks of several members are read at once. One member is held at a time, so that memory holds no more than
         # the largest; a reader keeps the one it was given while another reader moves on.
         with self._loading:
@@ -130,6 +137,7 @@ class NpzSource(FileSource):
             return np.asarray(npy_format.read_array(member, allow_pickle=False))
 
     def close(self) -> None:
+        """Give files back."""
         self._loaded = None
         self._zip.close()
 

@@ -51,9 +51,11 @@ class TiffSource(FileSource):
         return np.memmap(self.path, dtype, "r", series.dataoffset, series.shape, "C")
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return [] if "" in self._series else [GroupSpec("")]
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         specs = []
         for name, series in self._series.items():
             shape = tuple(int(n) for n in series.shape)
@@ -66,6 +68,7 @@ class TiffSource(FileSource):
         return specs
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         flat = self._flat[path]
         if flat is not None:
             return np.array(flat[region])
@@ -87,6 +90,7 @@ class TiffSource(FileSource):
         return out
 
     def close(self) -> None:
+        """Give files back."""
         self._flat = {}
         self._file.close()
 

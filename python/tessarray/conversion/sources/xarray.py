@@ -59,9 +59,11 @@ class DatasetSource(BaseSource):
         return cls("<xarray.Dataset>", encoded, dict(attrs))
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return [GroupSpec("", self._attributes)]
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         return [self._spec(str(name), variable) for name, variable in self._variables.items()]
 
     def _spec(self, name: str, variable: Any) -> ArraySpec:
@@ -77,20 +79,24 @@ class DatasetSource(BaseSource):
         return ArraySpec(name, shape, dtype, dims, attrs, attrs.get("_FillValue"), chunk)
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         with self.lock:
             return np.asarray(self._variables[path][region].values)
 
     def identity(self) -> dict[str, Any]:
+        """What must not change between a run and its resumption."""
         path = Path(self.label)
         if not path.exists():
             return {"source": self.label}
         return identity_of(path)
 
     def state(self) -> Any:
+        """What is another one whenever values may have changed; `None` if nothing tells."""
         path = Path(self.label)
         return state_of(path) if path.is_file() else None
 
     def close(self) -> None:
+        """Give files back."""
         if self._owner is not None:
             with contextlib.suppress(Exception):
                 self._owner.close()

@@ -61,12 +61,15 @@ class GroupSource(BaseSource):
         )
 
     def groups(self) -> list[GroupSpec]:
+        """Every group, parents first."""
         return self._groups
 
     def arrays(self) -> list[ArraySpec]:
+        """Every array, in the source's order."""
         return self._specs
 
     def read(self, path: str, region: Region) -> NDArray:
+        """The values of a region, as they are stored."""
         return np.asarray(self._arrays[path][region if region else ...])
 
 
@@ -82,6 +85,7 @@ class ZarrSource(GroupSource):
         super().__init__(str(path), root)
 
     def identity(self) -> dict[str, Any]:
+        """What must not change between a run and its resumption."""
         if self.path.is_file():
             return identity_of(self.path)
         documents = [
@@ -93,5 +97,6 @@ class ZarrSource(GroupSource):
         }
 
     def state(self) -> Any:
+        """What is another one whenever values may have changed; `None` if nothing tells."""
         # Of a folder, nothing says whether one of its chunks has changed.
         return state_of(self.path) if self.path.is_file() else None

@@ -115,7 +115,7 @@ def _split(measured: Measured) -> _Parts:
 
 
 def _after(parts: _Parts, now: Touch, then: Touch) -> float:
-    """Seconds where the counts become `then`. Never faster than copying what is used."""
+    """Seconds if the counts become `then`. Never faster than copying what is used."""
     chunks = min(then.chunks / max(now.chunks, 1), 1.0)
     copying = min(now.used / MEMORY, parts.assembly)
     seconds = (
@@ -160,7 +160,7 @@ def _shards(parts: _Parts, counts: Counts) -> Iterator[Candidate]:
 
 
 def _scaled(parts: _Parts, counts: Counts, then: Touch, share: float, small: bool) -> float:
-    """Seconds where what each object or chunk costs, whatever is in it, is paid for this share of them."""
+    """Seconds if what each object or chunk costs, whatever is in it, is paid for this share of them."""
     per_one = parts.rest + (parts.decode + parts.assembly if small else 0.0)
     other = 0.0 if small else parts.decode + parts.assembly
     asking = parts.requests * then.requests / max(counts.now.requests, 1)

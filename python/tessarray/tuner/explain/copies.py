@@ -79,7 +79,7 @@ def recoded(
     serializer: Any = "auto",
 ) -> Array | None:
     """An array in memory of the same chunks, unsharded, with other compressors and, given "C", in that order; the
-    touched chunks hold what `source` has there, nothing where that is None. Gives `None` where the type of the elements
+    touched chunks hold what `source` has there, nothing if that is None. Gives `None` if the type of the elements
     knows no such coding.
     """
     turns = [codec for codec in array.filters if codec["name"] == "transpose"]

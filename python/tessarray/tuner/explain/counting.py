@@ -24,7 +24,7 @@ class Counts:
     """A selection against a layout. `now` is what it touches, `aligned` what it would if it began at a chunk.
 
     chunk_bytes: values of a chunk; ratio: values over stored bytes; block: bytes of a codec block that is decoded
-    alone, None where the codec has none.
+    alone, None if the codec has none.
     """
 
     box: Box

@@ -49,7 +49,7 @@ def bigger_shards(counts: Counts) -> Layout:
 
 
 def _sharded(counts: Counts, chunks: tuple[int, ...]) -> Layout:
-    """In shards like those there are now, rounded up to whole chunks; or, where chunks become many, in new ones."""
+    """In shards like those there are now, rounded up to whole chunks; or, if chunks become many, in new ones."""
     layout = replace(counts.layout, chunks=chunks, shards=None)
     unit = counts.layout.shards or counts.layout.chunks
     if counts.layout.shards is None and math.prod(chunks) * counts.itemsize >= GOOD // 2:

@@ -17,7 +17,7 @@ __all__ = ["Diagnosis", "Explanation"]
 @dataclass(frozen=True)
 class Diagnosis:
     """One cause. `verdict`: one line. `evidence`: what was measured or counted that says so. `cure`: what to change;
-    `layout`: the chunks, shards and codec of it, where it is one. `saved`: the share of the read's time that the
+    `layout`: the chunks, shards and codec of it, if it is one. `saved`: the share of the read's time that the
     cure is expected to save; `effect` says it in words, with the counts before and after.
     """
 
@@ -35,9 +35,9 @@ class Diagnosis:
 class Explanation:
     """Why a read takes as long as it does.
 
-    selection: what was asked for; part: what of it was read where all would have been too much, else None. Counts:
-    `chunks` (inner chunks where sharded), `objects` (shards, or chunks) that are stored of those `objects_touched`,
-    `blocks` codec blocks of `block` bytes that are decoded, where the codec has any. `requests` are the byte
+    selection: what was asked for; part: what of it was read if all would have been too much, else None. Counts:
+    `chunks` (inner chunks if sharded), `objects` (shards, or chunks) that are stored of those `objects_touched`,
+    `blocks` codec blocks of `block` bytes that are decoded, if the codec has any. `requests` are the byte
     ranges that the first read asked the store for, `fetched` their bytes; `decoded` and `used` are bytes of values.
     Times in seconds: `first` as found, `warm` the lower quartile of later runs, which `stages` add up to.
     """
@@ -77,7 +77,7 @@ class Explanation:
 
     @property
     def fetch_amplification(self) -> float:
-        """Bytes fetched for a byte of values that was asked for; below 1 where compression saves more."""
+        """Bytes fetched for a byte of values that was asked for; below 1 if compression saves more."""
         return self.fetched / max(self.used, 1)
 
     @property

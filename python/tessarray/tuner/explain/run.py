@@ -31,7 +31,7 @@ def explain(array: Any, selection: Any = ..., *, limit: int = LIMIT) -> Explanat
 
     The read is made and timed: the first time as it is found, then some times more, beside copies in memory of what it
     touches, which tell what is I/O, what decoding and what assembly. The chunks, requests and bytes are counted. Of the
-    causes that another layout would cure, or that lie in the store, the one whose cure saves most is named; where
+    causes that another layout would cure, or that lie in the store, the one whose cure saves most is named; if
     nothing saves half of the time, nothing is wrong. The array is only read.
 
     array: of any store. selection: whole numbers, slices, `...`, lists and masks of one axis (as `oindex` takes them).
@@ -121,7 +121,7 @@ def _first(selected: AxisSelection, unit: tuple[int, ...], most: int) -> AxisSel
 
 
 def _command(array: Any, asked: AxisSelection, measured: Measured) -> str:
-    """What proves the cure, with this read alone: a command, or a call where the store is none of this machine's."""
+    """What proves the cure, with this read alone: a command, or a call if the store is none of this machine's."""
     template = asked.template(array.dimension_names)
     place = re.sub(r" \(version \d+\)", "", array.store.describe())  # of a pack
     far = f"s3-like(ttfb={measured.latency * 1e3:.0f}ms,bw={max(measured.bandwidth / 1e6, 1):.0f}MB/s)"

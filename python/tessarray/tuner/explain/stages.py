@@ -66,8 +66,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured. Times in seconds. The trials are `None` where they were not made: `in_c_order` for chunks
-    that are in another order, `with_fast_codec` where decoding takes its time.
+    """What was measured. Times in seconds. The trials are `None` if they were not made: `in_c_order` for chunks
+    that are in another order, `with_fast_codec` if decoding takes its time.
 
     noise: the most that a read took longer than its like. uncompressed: whether assembly could be told from decoding.
     latency: of a one-byte request; bandwidth: bytes a second behind it. objects: those that are stored.
@@ -91,7 +91,7 @@ class Measured:
 
 def measure(array: Any, selected: AxisSelection, limit: int) -> tuple[Measured, Any]:
     """Measure a read; gives the copy of its objects in memory as well. It is read some 3 to 10 times, and its stored
-    objects are copied once, or coded anew where they have far more than `limit` bytes."""
+    objects are copied once, or coded anew if they have far more than `limit` bytes."""
     nothing = recoded(array, selected, None, None, None)
     if nothing is not None:  # wakes the workers and touches memory for the result
         selected.read(nothing)
@@ -188,7 +188,7 @@ def _link(store: Any, there: list[str]) -> tuple[float, float]:
 
 
 def _in_c_order(array: Any, selected: AxisSelection, memory: Any, raw: Any, rounds: int) -> Trial | None:
-    """Had the chunks been stored in C order: with the same codecs, or, where those are slow to encode, with none."""
+    """Had the chunks been stored in C order: with the same codecs, or, if those are slow to encode, with none."""
     if raw is None or not any(codec["name"] == "transpose" for codec in array.filters):
         return None
     quick = all(

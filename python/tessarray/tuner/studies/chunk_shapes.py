@@ -221,11 +221,11 @@ class _Run:
     def _layout_row(self, label: str, cells: Mapping[tuple[str, str], Estimate]) -> tuple[Cell, ...]:
         trial, subject = self.trials[label], self.room.subject
         mine = [(one.weight, cells[label, one.name]) for one in self.classes]
-        size = subject.nbytes / (trial.ratio if trial.raw else self.codec.ratio)
+        size = subject.nbytes / (trial.ratio if trial.stored else self.codec.ratio)
         return (
             label, trial.layout.text().rpartition(",")[0], math.prod(trial.layout.chunks) * subject.itemsize,
             summed(mine), max((one for _, one in mine), key=lambda one: one.value),
-            Estimate(size, size, size, bool(trial.raw)), trial.layout.files(subject.shape),
+            Estimate(size, size, size, bool(trial.stored)), trial.layout.files(subject.shape),
         )  # fmt: skip
 
     def _query_row(

@@ -19,14 +19,12 @@ from tessarray.display.units import digits, rate_text
 from tessarray.tuner import probe
 from tessarray.tuner.errors import ConstraintError, TuneError
 from tessarray.tuner.layout import Layout
-from tessarray.tuner.result import Estimate
 from tessarray.tuner.source import NDArray
 from tessarray.tuner.studies.model import (
     Cell,
     Column,
     Study,
     Table,
-    mean_estimate,
     number,
     ratio_estimate,
     whiskers,
@@ -53,11 +51,6 @@ COLUMNS = (
     Column("decode", "rate", "bytes of values per second, one thread"),
     Column("front", "mark", "no other codec is better in ratio, encode and decode at once"),
     Column("blocks", "count", "how many were measured"),
-)
-CHECKSUMS = (
-    Column("beside"),
-    Column("of a write", "share", "time that the checksum adds to encoding"),
-    Column("of a read", "share", "time that the checksum adds to decoding"),
 )
 BLOCK = (
     Column("block", "count"),
@@ -109,7 +102,7 @@ class _Seen:
 def codecs(
     room: Room, codecs: Sequence[str] | None = None, readers: Sequence[str] | str | None = None
 ) -> Measured:
-    """Measure codecs on blocks of an array: ratio, encoding and decoding speed, and what a checksum costs.
+    """Measure codecs on blocks of an array: ratio, encoding and decoding speed, and entropy.
 
     codecs: short texts ("zstd:3", "blosc:lz4:5:shuffle", "pcodec:8", "none"); a list of some thirty if left out.
     readers: only codecs that all of these libraries decode. Speeds are of one thread in memory: `store` and `threads`
@@ -130,8 +123,7 @@ def codecs(
     size = min(max(sample.values.nbytes // BLOCKS, SMALLEST), probe.BLOCK_BYTES)
     blocks = probe.blocks_of(sample, BLOCKS, size)
     seen = {codec: _Seen() for codec in wanted}
-    _measure(room, seen, blocks, room.clock.budget * 0.85)
-    checks = _checksums(room, seen, blocks)
+    _measure(room, seen, blocks, room.clock.budget * 0.95)
     room.notes.append(
         f"{len(blocks)} blocks of {blocks[0].nbytes:,} bytes, on one thread, in memory; the fastest of {REPEATS} times"
     )
@@ -144,7 +136,6 @@ def codecs(
     entropies = tuple(_entropies(at, block, seen) for at, block in enumerate(blocks))
     tables = (
         _codec_table(room, seen, now),
-        Table("What a checksum adds", CHECKSUMS, checks),
         Table("Blocks", BLOCK, entropies),
     )
     return tables, _meaning(tables, now), {"current": now}
@@ -188,34 +179,6 @@ def _times(layout: Layout, block: NDArray, session: Any) -> tuple[int, float, fl
     return array.nbytes_stored(), max(encode, 1e-9), max(decode, 1e-9)
 
 
-def _checksums(room: Room, seen: dict[str, _Seen], blocks: Sequence[NDArray]) -> tuple[tuple[Cell, ...], ...]:
-    """With and without a checksum, in pairs: beside no codec, and beside the fastest that makes values smaller.
-
-    What a checksum takes depends on how many bytes are stored alone, so it is measured on as many bytes without a
-    codec: the differences beside a slow codec would be noise.
-    """
-    session = tessarray.Session(threads=1)
-    smaller = [name for name, one in seen.items() if sum(one.stored) < 0.9 * sum(one.raw)]
-    names = dict.fromkeys(["none", *sorted(smaller, key=lambda name: np.mean(seen[name].decode))[:1]])
-    writes: dict[str, list[float]] = {name: [] for name in names}
-    reads: dict[str, list[float]] = {name: [] for name in names}
-    for at, block in enumerate(blocks):
-        for name in names:
-            if room.clock.until(1.0) == 0 and at > 1:
-                break
-            room.say(f"checksum beside {name}")
-            stored, encode, decode = _times(Layout(block.shape, None, name, checksum=False), block, session)
-            coded = np.full(stored, 1, np.uint8)
-            _, write, read = _times(Layout(coded.shape, None, "none", checksum=False), coded, session)
-            _, more, again = _times(Layout(coded.shape, None, "none", checksum=True), coded, session)
-            writes[name].append((more - write) / encode)
-            reads[name].append((again - read) / decode)
-    return tuple(
-        (name, mean_estimate(writes[name], median=True), mean_estimate(reads[name], median=True))
-        for name in names
-    )
-
-
 def _codec_table(room: Room, seen: dict[str, _Seen], now: str | None) -> Table:
     points = {name: one.point() for name, one in seen.items()}
     rows: list[tuple[Cell, ...]] = []
@@ -245,7 +208,7 @@ def _entropies(at: int, block: NDArray, seen: dict[str, _Seen]) -> tuple[Cell, .
 
 
 def _meaning(tables: Sequence[Table], now: str | None) -> tuple[str, ...]:
-    """The smallest, the quickest, what beats the codec that there is, what shuffling shows, what a checksum adds."""
+    """The smallest, the quickest, what beats the codec that there is, and what shuffling shows."""
     rows: list[dict[str, Any]] = tables[0].records()
     smallest = max(rows, key=lambda row: row["ratio"].value)
     coded = [row for row in rows if row["ratio"].value >= WORTH] or rows
@@ -265,15 +228,10 @@ def _meaning(tables: Sequence[Table], now: str | None) -> tuple[str, ...]:
     ]
     if better:
         found.append(f"The array's own {now} is beaten in all three by {better[0]}.")
-    blocks: list[dict[str, Any]] = tables[2].records()
+    blocks: list[dict[str, Any]] = tables[1].records()
     plain, shuffled = (np.mean([row[name] for row in blocks]) for name in ("as they are", "shuffled"))
     found.append(
         f"Bytes hold {digits(float(plain))} of 8 bits as they come, and {digits(float(shuffled))} in the least random "
         "byte of an element, which is what a shuffle shows a codec."
     )
-    last = tables[1].records()[-1]
-    read = last["of a read"]
-    if isinstance(read, Estimate):
-        cost = "nothing that could be measured" if read.low <= 0 else f"{read.value * 100:.1f} %"
-        found.append(f"A checksum beside {last['beside']} adds {cost} to decoding.")
     return tuple(found)

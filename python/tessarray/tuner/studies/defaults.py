@@ -24,7 +24,7 @@ SHARD = 32 << 20
 def usual_classes(shape: Extents, itemsize: int, dims: Sequence[str] | None = None) -> tuple[QueryClass, ...]:
     """A plane across every axis and a line along every axis, all as frequent; of vectors a run and the whole.
 
-    Planes are cut to runs where they would be larger than 32 MiB.
+    Planes are cut to runs if they would be larger than 32 MiB.
     """
     names = [dims[axis] if dims else f"axis {axis}" for axis in range(len(shape))]
     wide = [axis for axis, extent in enumerate(shape) if extent > 1] or [0]
@@ -100,7 +100,7 @@ def ladder_of_layouts(
 
 
 def sharded(chunks: Extents, shape: Extents, itemsize: int, size: int = SHARD) -> Extents | None:
-    """Shards of whole chunks of about `size` bytes; None where one would be a single chunk."""
+    """Shards of whole chunks of about `size` bytes; None if one would be a single chunk."""
     grid = tuple(-(-n // c) for n, c in zip(shape, chunks, strict=True))
     counts = grow((1,) * len(grid), grid, max(size // (math.prod(chunks) * itemsize), 1))
     if math.prod(counts) == 1:

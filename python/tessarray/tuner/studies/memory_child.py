@@ -18,7 +18,7 @@ STATUS = Path("/proc/self/status")
 
 
 def resident(field: str) -> int | None:
-    """`VmRSS` or `VmHWM` in bytes; None where the system does not tell."""
+    """`VmRSS` or `VmHWM` in bytes; None if the system does not tell."""
     try:
         lines = STATUS.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -39,7 +39,7 @@ def reset() -> int:
 
 
 def highest() -> int:
-    """The most resident bytes since `reset`, or of the process where that is not known."""
+    """The most resident bytes since `reset`, or of the process if that is not known."""
     found = resident("VmHWM")
     if found is not None:
         return found

@@ -1,10 +1,10 @@
 """`tune memory`: the peak of a read and of a write above their values, against workers and sizes, and the formula.
 
 Every figure is of a new process that reads into, or writes from, memory that is there already; what it holds more at
-its peak than before is what the engine took. The formula, with w workers (one more where there are several, since
+its peak than before is what the engine took. The formula, with w workers (one more if there are several, since
 what one has done waits to be taken up), chunks of c bytes of values and e bytes encoded, and shards of s bytes encoded:
 
-    read     w (c + e)           a worker has a chunk as it is stored and, where it is no row of the result, decoded
+    read     w (c + e)           a worker has a chunk as it is stored and, if it is no row of the result, decoded
     write    w (c + e + s)       a worker has the shard that it fills and a chunk; without shards s is e once more
     change   w (c + e + 2 s)     a write of parts of objects has each as it was, too
 
@@ -119,7 +119,7 @@ def _layouts(room: Room, given: LayoutLike, codec: str | None) -> list[Layout]:
 
 
 def _measure(room: Room, layouts: Sequence[Layout], place: Path) -> list[tuple[Cell, ...]]:
-    """Rows of all layouts. All workers come first, then one, since these two say most where time is short."""
+    """Rows of all layouts. All workers come first, then one, since these two say most if time is short."""
     rows: dict[tuple[int, int, int], tuple[Cell, ...]] = {}
     sample = room.sample(min(VALUES, 64 * MIB))
     counts = worker_counts(room.threads)
@@ -172,7 +172,7 @@ def _extent(layout: Layout, shape: Sequence[int], itemsize: int, workers: int) -
 
 
 def _child(task: Mapping[str, Any]) -> dict[str, int]:
-    """One task in a new process. Raises `TuneError` with what it said where it failed."""
+    """One task in a new process. Raises `TuneError` with what it said if it failed."""
     command = [sys.executable, "-m", "tessarray.tuner.studies.memory_child", json.dumps(task)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)

@@ -48,7 +48,7 @@ class Column:
 class Table:
     """Rows of cells, one a column. A cell with an interval is an `Estimate`; `None` is nothing to say.
 
-    brief: numbers of the rows that are shown where room is short; all where it is empty.
+    brief: numbers of the rows that are shown if room is short; all if it is empty.
     """
 
     title: str

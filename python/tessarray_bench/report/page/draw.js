@@ -2,7 +2,8 @@
 
 const place = (system) => Math.max(0, SYSTEMS.indexOf(plainName(system)));
 const colour = (system) => `var(--c${place(system) % 14})`;
-const shape = (system) => SHAPES[place(system) % SHAPES.length];
+// When colours come again, they have another shape.
+const shape = (system) => SHAPES[(place(system) + 3 * Math.floor(place(system) / 14)) % SHAPES.length];
 const swatch = (system) => markIcon(shape(system), colour(system));
 
 function figureText(found, kind) {

@@ -1,0 +1,5 @@
+"""Documents."""
+
+from typing import Any
+
+def parse_json(document: bytes) -> Any: ...
