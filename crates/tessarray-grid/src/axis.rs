@@ -4,15 +4,17 @@
 //! axis, or a few for each run of chunks of one length where the lengths are listed; a list is sorted and cut once.
 
 use crate::axis_groups::{AxisGroups, Groups};
+use crate::edges::{EdgeRuns, Edges};
 use crate::segments::Segments;
+use crate::selection::AxisSelection;
 use crate::strided::Strided;
-use crate::{AxisSelection, EdgeRuns, Edges};
 use std::ops::Range;
 
 /// The elements of one part: where they lie in the chunk, and where they go in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Run {
     /// `len` elements from `first` in the chunk, `step` apart, to consecutive places from `out`.
+    #[allow(missing_docs, reason = "the line above names them")]
     Strided { first: u64, step: i64, len: u64, out: u64 },
     /// The pairs of this range of [`AxisPlan::pairs`].
     Listed(Range<usize>),
@@ -23,6 +25,7 @@ pub enum Run {
 pub struct AxisPart {
     /// The chunk's index along the axis.
     pub chunk: u64,
+    /// Which of its elements, and where they go.
     pub run: Run,
 }
 
@@ -30,11 +33,25 @@ pub struct AxisPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputCut<'a> {
     /// `count` parts; number `i` begins at `(i * size - offset) / step`, rounded up, and the first at 0.
-    Even { size: u64, offset: u64, step: u64, count: u64 },
+    Even {
+        /// Length of a chunk.
+        size: u64,
+        /// Elements before the first that is selected, in its chunk.
+        offset: u64,
+        /// Elements between two that are selected.
+        step: u64,
+        /// How many parts.
+        count: u64,
+    },
     /// Parts that follow on one another, each where [`AxisPlan::part`] says.
     Runs,
     /// For each part a range of pairs (index in chunk, index in output).
-    Listed { parts: &'a [(u64, Range<usize>)], pairs: &'a [(u64, u64)] },
+    Listed {
+        /// For each part its chunk, and its pairs.
+        parts: &'a [(u64, Range<usize>)],
+        /// The pairs of all parts.
+        pairs: &'a [(u64, u64)],
+    },
 }
 
 /// One axis of a selection, cut into parts, one a touched chunk, in the order of the chunks (descending for negative

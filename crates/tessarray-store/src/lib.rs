@@ -8,7 +8,8 @@
 //! part, [`ReadOnlyStore`] refuses changes. Another store implements the trait and calls the functions of
 //! `conformance` (feature `conformance`) in its tests.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 
 mod adapters;
 #[cfg(any(test, feature = "conformance"))]
