@@ -190,13 +190,14 @@ def of_codecs(near: Bench, far: Bench, values: np.ndarray) -> Iterator[tuple[str
         f"decode {rate_text(low.decode)} and {rate_text(high.decode)}",
         f"{(1 - low.ratio / high.ratio) * 100:.0f} % smaller for {low.encode / high.encode:.0f} times the writing time",
     )
+    # Without a codec: blosc's frames have a checksum of their own where none follows.
     plain = {
-        n: Layout(CUBES["64 kB"], SHARD, CODEC, checksum=n == "crc32c") for n in ("crc32c", "no checksum")
+        n: Layout(CUBES["64 kB"], SHARD, "none", checksum=n == "crc32c") for n in ("crc32c", "no checksum")
     }
     both = {name: near.seconds(trial) for name, trial in near.times(plain, 11).items()}
     yield (
         "Checksums are expensive",
-        f"{CODEC} with and without crc32c: an access",
+        "chunks as they are, with and without crc32c: an access",
         ", ".join(f"{name} {time_text(seconds)}" for name, seconds in both.items()),
         verdict(both["crc32c"] / both["no checksum"], "slower", "refuted here"),
     )

@@ -7,11 +7,15 @@ latter inside a function (lazily), since it is the face, and type-checking impor
 package of its own, `tessarray_bench`. It may not import `tessarray` but in the adapter that measures it; what shows
 results may import `tessarray.display` too. What runs in other libraries' environments (BENCH_WORKER) may not, and
 imports nothing of the benchmark that lies above. Only the command line may import the benchmark.
+
+Within a crate: its rooms (the folders of its source, and the files beside them) stand in the order of RUST_ROOMS, and
+the files of one folder do not use each other in a circle. Tests do not count.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -32,6 +36,84 @@ RUST_LAYERS = [
     "tessarray-fuzz",
 ]
 PYTHON_BASE = ["errors", "display", "_native"]
+# From the lowest room to the highest. `lib.rs` stands above all.
+RUST_ROOMS = {
+    "tessarray-grid": [
+        "error",
+        "dims",
+        "odometer",
+        "edges",
+        "selection",
+        "points",
+        "strided",
+        "segments",
+        "axis_groups",
+        "axis",
+    ],
+    "tessarray-meta": [
+        "base64",
+        "endian",
+        "limits",
+        "path",
+        "names",
+        "error",
+        "non_finite",
+        "json",
+        "fields",
+        "sharding",
+        "key_encoding",
+        "chunk_grid",
+        "dtype",
+        "fill",
+        "array",
+        "node",
+        "v2",
+    ],
+    "tessarray-store": [
+        "key",
+        "error",
+        "owned",
+        "request",
+        "span",
+        "positional",
+        "waiting",
+        "key_locks",
+        "store",
+        "ordered",
+        "memory",
+        "file",
+        "zip",
+        "adapters",
+        "conformance",
+    ],
+    "tessarray-pack": [
+        "error",
+        "id",
+        "time",
+        "clock",
+        "names",
+        "chunk_checksum",
+        "log",
+        "catalogue",
+        "layout",
+        "version",
+        "transaction",
+        "pack",
+        "commit",
+        "stores",
+        "care",
+    ],
+    "tessarray-collection": [
+        "error",
+        "statistics",
+        "kinds",
+        "index",
+        "collection",
+        "find",
+        "letters",
+        "add",
+    ],
+}
 PYTHON_LAYERS = ["conversion", "collection", "tuner", "bench", "demo", "cli"]
 API = -1  # every other module
 DISPLAY = "tessarray.display"
@@ -68,6 +150,65 @@ def rust_problems(root: Path) -> list[str]:
             elif RUST_LAYERS.index(dependency) >= RUST_LAYERS.index(name):
                 problems.append(f"{where}: {name} depends on {dependency}, which is not below it")
     return problems
+
+
+def rust_uses(path: Path) -> list[tuple[int, str]]:
+    """The paths that a source file uses: `crate::a::b` or `super::a`, with their lines. Not those of its tests."""
+    text = path.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests")[0]
+    code = re.sub(r"^[ \t]*//.*$", "", text, flags=re.MULTILINE)
+    found = []
+    for use in re.finditer(r"\b(?:crate|super)(?:::\w+)+|\bcrate::\{([^{}]*)\}", code):
+        line = code.count("\n", 0, use.start()) + 1
+        names = [use[0]] if use[1] is None else [f"crate::{name.strip()}" for name in use[1].split(",")]
+        found += [(line, name) for name in names if name != "crate::"]
+    return found
+
+
+def room_problems(root: Path) -> list[str]:
+    """Imports that point up within a crate, and circles of files."""
+    problems = []
+    for crate, rooms in RUST_ROOMS.items():
+        source = root / "crates" / crate / "src"
+        arrows: dict[Path, set[Path]] = {}
+        for path in sorted(source.rglob("*.rs")):
+            parts = path.relative_to(source).with_suffix("").parts
+            where = path.relative_to(root)
+            if parts == ("lib",) or "tests" in parts or path.stem.endswith("_tests"):
+                continue
+            if parts[0] not in rooms:
+                problems.append(f"{where}: room {parts[0]} of {crate} has no floor: add it to RUST_ROOMS")
+                continue
+            for line, use in rust_uses(path):
+                first, *rest = use.split("::")
+                if first == "crate":
+                    if rest[0] not in rooms:
+                        problems.append(f"{where}:{line}: {use}: name the room, not lib.rs")
+                    elif rooms.index(rest[0]) > rooms.index(parts[0]):
+                        problems.append(f"{where}:{line}: {parts[0]} uses {rest[0]}, which stands above it")
+                elif path.stem != "mod":
+                    beside = [path.parent / f"{rest[0]}.rs", path.parent / rest[0] / "mod.rs"]
+                    arrows.setdefault(path, set()).update(file for file in beside if file.exists())
+        problems += [f"{files} use each other in a circle" for files in circles(arrows, root)]
+    return problems
+
+
+def circles(arrows: dict[Path, set[Path]], root: Path) -> list[str]:
+    """Each file that can be reached from itself, with one way round."""
+    found = []
+    for start in sorted(arrows):
+        ways = [[start]]
+        seen: set[Path] = set()
+        while ways:
+            way = ways.pop()
+            for file in sorted(arrows.get(way[-1], ())):
+                if file == start:
+                    found.append(" -> ".join(str(one.relative_to(root)) for one in [*way, start]))
+                    ways.clear()
+                    break
+                if file not in seen:
+                    seen.add(file)
+                    ways.append([*way, file])
+    return found
 
 
 def layer_of(module: str) -> int:
@@ -185,7 +326,7 @@ def bench_refusal(module: str, target: str) -> str | None:
 
 
 def main(root: Path = ROOT) -> int:
-    problems = rust_problems(root) + python_problems(root) + bench_problems(root)
+    problems = rust_problems(root) + room_problems(root) + python_problems(root) + bench_problems(root)
     for problem in problems:
         print(problem)
     print(f"layers: {len(problems)} edges point up" if problems else "layers: no edge points up")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ for more in limits:
 else:
     sys.exit()
 session = tessarray.Session(threads)
+words = [f"{number:024}" for number in range(100_000)] if what == "text-write" else None
 data = np.arange(4 << 20, dtype="u1")
 if what.startswith("pack"):
     pack = tessarray.open_pack(path, session=session)
@@ -36,6 +38,9 @@ if what.startswith("pack"):
 elif what.startswith("collection"):
     collection = tessarray.open_collection(path)
     collection["one"]["a"][:1]
+elif what == "zip-read":
+    array = tessarray.open_array(path + "/a.zip", mode="r", session=session)
+    array[:1]
 else:
     array = tessarray.open_array(path, mode="r+", session=session)
     if what != "threads":
@@ -72,6 +77,12 @@ try:
             tx["a"].append(data)
     elif what == "collection":
         collection["one"]["a"][...]
+    elif what == "zip-read":
+        array[...]
+    elif what == "text-read":
+        array[...]
+    elif what == "text-write":
+        array[...] = words
 except (MemoryError, tessarray.errors.TessarrayError, OSError) as error:
     print(type(error).__name__, error, flush=True)
     os._exit(3)
@@ -140,3 +151,25 @@ def test_threads_that_cannot_start_are_a_typed_error(tmp_path: Path, what: str) 
     ended, said = ends(what, tmp_path, limits, 64)
     assert ended == [3]
     assert said.split()[0] in ("ThreadsError", "OutOfMemoryError", "MemoryError"), said
+
+
+@pytest.mark.parametrize("what", ["text-read", "text-write"])
+def test_no_limit_of_memory_ends_a_process_with_texts(tmp_path: Path, what: str) -> None:
+    words = [f"{number:024}" for number in range(100_000)]
+    tessarray.create_array(tmp_path / "0", data=np.array(words, "T"), chunks=100_000)
+    limits = (*(1 << bits for bits in range(16, 25)), 1 << 30)
+    copies(tmp_path, limits)
+    ended, _ = ends(what, tmp_path, limits)
+    assert (ended[0], ended[-1]) == (3, 0)
+
+
+def test_no_limit_of_memory_ends_a_process_with_a_zip(tmp_path: Path) -> None:
+    tessarray.create_array(tmp_path / "a", data=VALUES, chunks=4 << 20, compressors=None)
+    (tmp_path / "0").mkdir()
+    with zipfile.ZipFile(tmp_path / "0" / "a.zip", "w", zipfile.ZIP_DEFLATED) as made:
+        for file in sorted((tmp_path / "a").rglob("*")):
+            if file.is_file():
+                made.write(file, file.relative_to(tmp_path / "a").as_posix())
+    copies(tmp_path)
+    ended, _ = ends("zip-read", tmp_path)
+    assert (ended[0], ended[-1]) == (3, 0)

@@ -11,8 +11,10 @@ import pytest
 from rich.console import Console
 from tune_support import SHAPE, about, result, row
 
+from tessarray.tuner.errors import LayoutFileError
 from tessarray.tuner.layout import Layout
-from tessarray.tuner.result import Estimate
+from tessarray.tuner.proving import prove
+from tessarray.tuner.result import Estimate, TuneResult
 from tessarray.tuner.result_text import estimate_text, titles
 from tessarray.tuner.table import show
 
@@ -101,6 +103,19 @@ def test_the_document_is_the_plain_form():
     assert document["format"] == "tessarray-layout/1"
     assert [one["label"] for one in document["rows"]] == [one.label for one in result().rows]
     assert document["shape"] == list(SHAPE)
+
+
+def test_a_file_of_an_earlier_version_is_read(tmp_path):
+    """Its request has options, and its rows figures, that there are no more."""
+    found = result()
+    document = found.document()
+    document["request"] |= {"prices": "a list", "accesses": 1e6}
+    document["rows"][0]["money"] = 1.25
+    (tmp_path / "layout.json").write_text(json.dumps(document))
+    loaded = TuneResult.load(tmp_path / "layout.json")
+    assert loaded.rows == found.rows
+    with pytest.raises(LayoutFileError, match=r"cube\.nc"):
+        prove(tmp_path / "layout.json")
 
 
 def test_an_estimate_has_its_interval_in_the_same_unit():

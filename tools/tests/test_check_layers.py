@@ -36,7 +36,8 @@ def module(root: Path, name: str, text: str) -> None:
 
 def test_this_repository_has_no_edge_that_points_up():
     root = TOOLS.parent
-    assert layers.rust_problems(root) + layers.python_problems(root) + layers.bench_problems(root) == []
+    found = layers.rust_problems(root) + layers.room_problems(root)
+    assert found + layers.python_problems(root) + layers.bench_problems(root) == []
 
 
 @pytest.mark.parametrize(
@@ -138,3 +139,37 @@ def test_a_python_module_may_not_import_one_above_it(tmp_path, name, text):
 def test_a_python_module_may_import_those_below_it(tmp_path, name, text):
     module(tmp_path, name, text)
     assert layers.python_problems(tmp_path) == []
+
+
+def source(root: Path, name: str, text: str) -> None:
+    path = root / "crates" / "tessarray-pack" / "src" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_a_room_that_uses_one_above_it_is_found(tmp_path):
+    source(tmp_path, "names.rs", "use crate::error::Result;\n")
+    source(tmp_path, "version/fetch.rs", "use crate::names::join;\nuse super::content::Piece;\n")
+    source(tmp_path, "version/content.rs", "#[cfg(test)]\nmod tests {\n    use crate::care::Keep;\n}\n")
+    source(tmp_path, "lib.rs", "mod version;\npub use version::Piece;\n")
+    assert layers.room_problems(tmp_path) == []
+    source(tmp_path, "names.rs", "fn key() -> crate::pack::Pack {}\n")
+    assert layers.room_problems(tmp_path) == [
+        "crates/tessarray-pack/src/names.rs:1: names uses pack, which stands above it"
+    ]
+
+
+def test_a_circle_of_files_is_found(tmp_path):
+    source(tmp_path, "care/check.rs", "use super::history::Seen;\n")
+    source(tmp_path, "care/history.rs", "use super::check::Damage;\n")
+    found = layers.room_problems(tmp_path)
+    assert len(found) == 2 and all("check.rs" in one and "history.rs" in one for one in found)
+    source(tmp_path, "care/history.rs", "use super::damage::Damage;\n")
+    assert layers.room_problems(tmp_path) == []
+
+
+def test_a_room_without_a_floor_is_found(tmp_path):
+    source(tmp_path, "attic.rs", "")
+    source(tmp_path, "pack.rs", "use crate::{Result, names};\n")
+    found = layers.room_problems(tmp_path)
+    assert "attic" in found[0] and "name the room" in found[1]

@@ -41,7 +41,7 @@ impl VarItem {
 /// Append-only home of variable-length bytes; threads may add and look up at the same time.
 #[derive(Debug, Default)]
 pub struct Arena {
-    buffers: RwLock<Vec<Arc<[u8]>>>,
+    buffers: RwLock<Vec<Arc<Vec<u8>>>>,
 }
 
 impl Arena {
@@ -49,31 +49,31 @@ impl Arena {
         Self::default()
     }
 
-    /// Adds a buffer and returns the number by which items name it.
-    pub fn push(&self, bytes: impl Into<Arc<[u8]>>) -> u32 {
+    /// Adds a buffer, as it is and without a copy, and returns the number by which items name it.
+    pub fn push(&self, bytes: Vec<u8>) -> u32 {
         let mut buffers = self.buffers.write().unwrap_or_else(PoisonError::into_inner);
-        buffers.push(bytes.into());
+        buffers.push(Arc::new(bytes));
         u32::try_from(buffers.len() - 1).unwrap_or(u32::MAX)
     }
 
     /// Adds one element's bytes and returns the item that names them.
     pub fn push_item(&self, bytes: &[u8]) -> VarItem {
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        VarItem { buffer: self.push(bytes), len, offset: 0 }
+        VarItem { buffer: self.push(bytes.to_vec()), len, offset: 0 }
     }
 
     /// The buffer with this number.
-    pub fn buffer(&self, number: u32) -> Option<Arc<[u8]>> {
+    pub fn buffer(&self, number: u32) -> Option<Arc<Vec<u8>>> {
         self.buffers.read().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
     }
 
     /// All buffers, in the order of their numbers; for looking up many items without a lock for each.
-    pub fn buffers(&self) -> Vec<Arc<[u8]>> {
+    pub fn buffers(&self) -> Vec<Arc<Vec<u8>>> {
         self.buffers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The bytes `item` names among `buffers`, or `None` where it points outside them.
-    pub fn resolve(buffers: &[Arc<[u8]>], item: VarItem) -> Option<&[u8]> {
+    pub fn resolve(buffers: &[Arc<Vec<u8>>], item: VarItem) -> Option<&[u8]> {
         let start = usize::try_from(item.offset).ok()?;
         let end = start.checked_add(item.len as usize)?;
         buffers.get(item.buffer as usize)?.get(start..end)

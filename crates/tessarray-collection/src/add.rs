@@ -98,6 +98,9 @@ fn put_statistics(
 
 /// Reads an array of a transaction, and stores what its values are; `false` for types without an order. Costs the reading
 /// of it, and memory for all of it.
+///
+/// # Errors
+/// There is no array at the path, it cannot be read, or the statistics cannot be stored.
 pub fn describe(
     session: &Session,
     store: &Arc<dyn Store>,

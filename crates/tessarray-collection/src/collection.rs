@@ -1,15 +1,13 @@
 //! One version of a collection.
 
 use crate::error::Result;
-use crate::find::Found;
 use crate::index::Index;
 use crate::kinds::{Kinds, V2_ATTRIBUTES, V2_GROUP, V3};
-use crate::statistics::Statistics;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use tessarray_array::Session;
 use tessarray_meta::attributes_with_words;
-use tessarray_pack::{PackVersion, STATISTICS};
+use tessarray_pack::PackVersion;
 use tessarray_store::{Store, StoreError};
 
 /// A version of a pack as a collection. What it finds out it keeps; safe to use from many threads.
@@ -47,12 +45,15 @@ impl Collection {
     }
 
     /// What is in it: made by the first call, which reads the whole catalogue.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read.
     pub fn index(&self) -> Result<&Index> {
         match self.index.get() {
             Some(index) => Ok(index),
             None => {
                 // To decode the catalogue is most of the work, and shared.
-                let pieces = self.version.pieces()?;
+                let pieces = self.version.row_groups()?;
                 self.session.share(pieces.len() as u64, |number| {
                     pieces[number as usize].load().map_err(StoreError::from)?;
                     Ok(())
@@ -69,6 +70,9 @@ impl Collection {
     }
 
     /// Whether there is a dataset of this name. Costs one lookup.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read.
     pub fn contains(&self, name: &str) -> Result<bool> {
         if let Some(index) = self.known_index() {
             return Ok(index.place(name).is_some());
@@ -85,6 +89,9 @@ impl Collection {
     }
 
     /// The attributes of every dataset, as JSON, in the order of the names.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read, or a dataset's attributes are damaged.
     pub fn dataset_attributes(&self) -> Result<Vec<String>> {
         let index = self.index()?;
         let mut found = vec![String::from("{}"); index.names().len()];
@@ -109,14 +116,5 @@ impl Collection {
             Ok(())
         })?;
         Ok(found)
-    }
-
-    /// What is known of the values of these arrays; `None` where nothing is.
-    pub fn statistics(&self, found: &Found) -> Result<Vec<Option<Statistics>>> {
-        let known = found.members.iter().map(|member| {
-            let value = self.version.value(&found.path(member), STATISTICS)?;
-            Ok(value.and_then(|bytes| Statistics::from_json(&bytes)))
-        });
-        known.collect()
     }
 }

@@ -4,16 +4,18 @@ use crate::collection::Collection;
 use crate::error::Result;
 use crate::index::{Entry, Index};
 use crate::kinds::{Kind, V2_ARRAY, V3};
+use crate::statistics::Statistics;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
 use std::sync::Arc;
 use tessarray_array::{Array, ArrayError};
 use tessarray_buffer::{Arena, OutputView};
 use tessarray_grid::Selection;
+use tessarray_pack::STATISTICS;
 
 /// The arrays of one variable in some datasets.
 #[derive(Debug)]
-pub struct Found {
+pub struct VariableArrays {
     /// The variable.
     pub variable: Box<str>,
     /// The arrays, in the order of the names asked for.
@@ -35,11 +37,11 @@ pub struct Member {
     pub dataset: Box<str>,
     /// Its place among the names asked for.
     pub place: usize,
-    /// Place in [`Found::kinds`].
+    /// Place in [`VariableArrays::kinds`].
     pub kind: usize,
-    /// Place in [`Found::shapes`].
+    /// Place in [`VariableArrays::shapes`].
     pub shape: usize,
-    /// Place in [`Found::attributes`].
+    /// Place in [`VariableArrays::attributes`].
     pub attributes: usize,
 }
 
@@ -52,7 +54,7 @@ struct Used {
     attributes: Vec<HashMap<Box<str>, usize>>,
 }
 
-impl Found {
+impl VariableArrays {
     fn new(variable: &str) -> Self {
         Self {
             variable: variable.into(),
@@ -75,8 +77,12 @@ const FEW: usize = 64;
 
 impl Collection {
     /// The arrays of a variable in these datasets; in all that have it without names.
-    pub fn find(&self, variable: &str, names: Option<&[String]>) -> Result<Found> {
-        let mut found = Found::new(variable);
+    ///
+    /// # Errors
+    /// The catalogue cannot be read, or an array's metadata cannot ([`CollectionError::Array`]). A dataset that lacks the
+    /// variable is no error: see [`VariableArrays::missing`].
+    pub fn find(&self, variable: &str, names: Option<&[String]>) -> Result<VariableArrays> {
+        let mut found = VariableArrays::new(variable);
         let mut used = Used::default();
         let names = match names {
             Some(names) if self.known_index().is_none() && names.len() <= FEW => {
@@ -111,7 +117,7 @@ impl Collection {
 
     fn take(
         &self,
-        found: &mut Found,
+        found: &mut VariableArrays,
         used: &mut Used,
         index: &Index,
         place: usize,
@@ -122,7 +128,7 @@ impl Collection {
         self.add(found, used, place, dataset, (entry.kind, shape, attributes))
     }
 
-    fn look_up(&self, found: &mut Found, used: &mut Used, place: usize, name: &str) -> Result<()> {
+    fn look_up(&self, found: &mut VariableArrays, used: &mut Used, place: usize, name: &str) -> Result<()> {
         let path = format!("{name}/{}", found.variable);
         for document in [V3, V2_ARRAY] {
             if name.contains('/') {
@@ -144,7 +150,7 @@ impl Collection {
 
     fn add(
         &self,
-        found: &mut Found,
+        found: &mut VariableArrays,
         used: &mut Used,
         place: usize,
         dataset: &str,
@@ -191,8 +197,8 @@ impl Collection {
         Ok(())
     }
 
-    /// An array like a member, without attributes: those are in [`Found::attributes`].
-    fn like(&self, found: &Found, member: &Member) -> tessarray_array::Result<Array> {
+    /// An array like a member, without attributes: those are in [`VariableArrays::attributes`].
+    fn like(&self, found: &VariableArrays, member: &Member) -> tessarray_array::Result<Array> {
         let path = found.path(member);
         let Kind::Array(kind) = &*found.kinds[member.kind] else {
             return Err(ArrayError::NotFound { store: self.store.describe(), path });
@@ -200,11 +206,27 @@ impl Collection {
         kind.like(Arc::clone(&self.store), &path, &found.shapes[member.shape], serde_json::Map::new())
     }
 
+    /// What is known of the values of these arrays; `None` where nothing is.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read. Statistics that are there and damaged count as none.
+    pub fn statistics(&self, found: &VariableArrays) -> Result<Vec<Option<Statistics>>> {
+        let known = found.members.iter().map(|member| {
+            let value = self.version.value(&found.path(member), STATISTICS)?;
+            Ok(value.and_then(|bytes| Statistics::from_json(&bytes)))
+        });
+        known.collect()
+    }
+
     /// Reads `count` arrays on the session's threads: `part` says of each place which member, which selection of it, and
     /// where its elements go.
+    ///
+    /// # Errors
+    /// A selection that its array does not have, or an array that cannot be read: that of the first place that failed.
+    /// What the views hold is then undefined.
     pub fn read_each<'a>(
         &self,
-        found: &Found,
+        found: &VariableArrays,
         count: usize,
         part: &(dyn Fn(usize) -> (usize, &'a Selection, OutputView<'a>) + Sync),
         arena: &Arena,

@@ -146,7 +146,7 @@ impl Index {
 
     fn add(&mut self, document: &Document, seen: &mut Seen<'_>) -> tessarray_pack::Result<()> {
         let (node, numbers, kinds) = (document.node_bytes(), document.numbers(), seen.kinds);
-        let piece = seen.piece(document.piece());
+        let piece = seen.piece(document.row_group());
         if node.is_empty() {
             return Ok(());
         }

@@ -31,11 +31,11 @@ pub(crate) const V2_ATTRIBUTES: &str = ".zattrs";
 pub(crate) struct Kinds {
     session: Session,
     nowhere: Arc<dyn Store>,
-    known: RwLock<Known>,
+    known: RwLock<KnownKinds>,
 }
 
 /// A kind, made when it is first asked for: an index needs to know only which are groups.
-struct Place {
+struct LazyKind {
     is_group: bool,
     name: Box<str>,
     bytes: Bytes,
@@ -43,9 +43,9 @@ struct Place {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownKinds {
     by_text: HashMap<Arc<str>, u32, RandomState>,
-    all: Vec<Place>,
+    all: Vec<LazyKind>,
 }
 
 impl Kinds {
@@ -69,7 +69,7 @@ impl Kinds {
         }
         let bytes = document.bytes()?;
         let is_group = document.name() == V2_GROUP || (document.name() == V3 && says_group(&bytes));
-        let place = Place { is_group, name: document.name().into(), bytes, kind: OnceLock::new() };
+        let place = LazyKind { is_group, name: document.name().into(), bytes, kind: OnceLock::new() };
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(&number) = known.by_text.get(text) {
             return Ok(number);

@@ -6,7 +6,49 @@
 //! - [`Collection::index`] lists datasets and variables, from one walk over the catalogue;
 //! - [`Collection::find`] gives the arrays of one variable, to be read side by side;
 //! - [`add`] writes a dataset into a transaction, with [`Statistics`] of its values.
-#![warn(missing_docs)]
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tessarray_array::{Array, ArraySpec, Session};
+//! use tessarray_buffer::{Arena, DataType, InputView};
+//! use tessarray_collection::{Collection, NewVariable, add};
+//! use tessarray_pack::{Pack, PackOptions};
+//! use tessarray_store::MemoryStore;
+//!
+//! let session = Session::new();
+//! let pack = Pack::create(Arc::new(MemoryStore::new()), PackOptions::default())?;
+//! // What the variable is like in every dataset; each has a shape of its own.
+//! let metadata = ArraySpec::new(&[4], DataType::Float32).metadata(&session)?;
+//! let kind = Array::from_metadata(&session, Arc::new(MemoryStore::new()), "", metadata)?;
+//!
+//! let (transaction, arena) = (pack.begin()?, Arena::new());
+//! for (name, values) in [("warm", vec![20f32, 25.0]), ("cold", vec![-5f32])] {
+//!     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+//!     let shape = vec![values.len() as u64];
+//!     let temperature = NewVariable {
+//!         name: "temperature".into(),
+//!         kind: &kind,
+//!         values: InputView::new(&bytes, &shape, 4)?,
+//!         shape,
+//!         attributes: Default::default(),
+//!         bytes: Some(&bytes),
+//!         missing: None,
+//!         texts: None,
+//!         arena: &arena,
+//!     };
+//!     add(&session, &transaction.store(), name, Default::default(), &[], &[temperature])?;
+//! }
+//! transaction.commit("two stations")?;
+//!
+//! let collection = Collection::new(&session, pack.latest()?);
+//! let found = collection.find("temperature", None)?;
+//! assert_eq!(found.members.iter().map(|member| &*member.dataset).collect::<Vec<_>>(), ["cold", "warm"]);
+//! let known = collection.statistics(&found)?;
+//! assert_eq!(known[1].as_ref().unwrap().count, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 
 mod add;
 mod collection;
@@ -20,7 +62,7 @@ mod statistics;
 pub use add::{NewVariable, add, describe};
 pub use collection::Collection;
 pub use error::{CollectionError, Result};
-pub use find::{Found, Member};
+pub use find::{Member, VariableArrays};
 pub use index::{Index, Variable};
 pub use kinds::Kind;
 pub use statistics::{Number, Statistics};

@@ -106,7 +106,7 @@ pub fn targets() -> Vec<Target> {
 
 /// No node of a group names one outside it.
 fn paths_stay_below(group: &GroupMetadata) {
-    for path in group.consolidated.iter().flatten().map(|(path, _)| path) {
+    for path in group.consolidated.iter().flatten().map(|(path, _)| path).chain(group.unread.keys()) {
         let climbs = path.split('/').any(|segment| segment.is_empty() || segment == "." || segment == "..");
         assert!(!climbs, "{path:?} leads out of the group");
     }

@@ -4,15 +4,17 @@
 //! axis, or a few for each run of chunks of one length where the lengths are listed; a list is sorted and cut once.
 
 use crate::axis_groups::{AxisGroups, Groups};
+use crate::edges::{EdgeRuns, Edges};
 use crate::segments::Segments;
+use crate::selection::AxisSelection;
 use crate::strided::Strided;
-use crate::{AxisSelection, EdgeRuns, Edges};
 use std::ops::Range;
 
 /// The elements of one part: where they lie in the chunk, and where they go in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Run {
     /// `len` elements from `first` in the chunk, `step` apart, to consecutive places from `out`.
+    #[allow(missing_docs, reason = "the line above names them")]
     Strided { first: u64, step: i64, len: u64, out: u64 },
     /// The pairs of this range of [`AxisPlan::pairs`].
     Listed(Range<usize>),
@@ -23,6 +25,7 @@ pub enum Run {
 pub struct AxisPart {
     /// The chunk's index along the axis.
     pub chunk: u64,
+    /// Which of its elements, and where they go.
     pub run: Run,
 }
 

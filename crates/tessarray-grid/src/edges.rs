@@ -1,7 +1,7 @@
 //! How an axis is cut into chunks: all of one length, or runs of chunks of one length each (the `rectilinear` chunk
 //! grid of zarr-extensions).
 
-use crate::GridError;
+use crate::error::GridError;
 use std::sync::Arc;
 
 /// The lengths of the chunks along one axis.
@@ -101,6 +101,9 @@ impl EdgeRuns {
 
 impl Edges {
     /// Listed lengths, each with the number of chunks that have it; see [`EdgeRuns::new`].
+    ///
+    /// # Errors
+    /// The list is empty, has a length or a number of 0, or lengths of 2^63 or more together.
     pub fn listed(list: impl IntoIterator<Item = (u64, u64)>) -> Result<Self, GridError> {
         EdgeRuns::new(list).map(Self::Runs)
     }
@@ -159,7 +162,7 @@ impl Edges {
     /// How many chunks cover the first `extent` elements.
     pub fn count(&self, extent: u64) -> u64 {
         match self {
-            Self::Each(length) => crate::chunk_count(extent, *length),
+            Self::Each(length) => crate::dims::chunk_count(extent, *length),
             Self::Runs(_) if extent == 0 => 0,
             Self::Runs(_) => self.chunk_of(extent - 1) + 1,
         }

@@ -3,6 +3,7 @@
 /// A selection, or a list of chunk lengths, does not fit; names the axis, what the array has and what was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are the words of the message")]
 pub enum GridError {
     /// The selection has more, or fewer, axes than the array.
     #[error("selection has {found} axes, the array has {expected}")]

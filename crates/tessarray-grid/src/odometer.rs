@@ -1,6 +1,6 @@
 //! Counting through the coordinates of a box in C order.
 
-use crate::Dims;
+use crate::dims::Dims;
 
 /// Walks every coordinate of a box of this shape, last axis fastest.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! Single elements by coordinates, grouped by the chunk they lie in.
 
-use crate::{Dims, Edges};
+use crate::dims::Dims;
+use crate::edges::Edges;
 use std::ops::Range;
 
 /// The points of one chunk.
@@ -15,6 +16,7 @@ pub struct PointGroup {
 /// A point selection, sorted by chunk; chunks in C order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PointPlan {
+    /// The chunks that are touched.
     pub groups: Vec<PointGroup>,
     /// (C-order index of the element in its chunk, index in the output), in output order inside a group, so that of
     /// two writes to one element the later wins.

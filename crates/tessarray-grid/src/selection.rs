@@ -1,11 +1,13 @@
 //! What is wanted of an array, in numbers that are already positive and in bounds or refused.
 
-use crate::{Dims, GridError};
+use crate::dims::Dims;
+use crate::error::GridError;
 
 /// The elements wanted along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AxisSelection {
     /// `len` elements from `start`, `step` apart; a negative step walks down.
+    #[allow(missing_docs, reason = "the line above names them")]
     Range { start: u64, step: i64, len: u64 },
     /// These elements, in this order; repeats are legal.
     List(Vec<u64>),
@@ -31,6 +33,9 @@ impl AxisSelection {
     }
 
     /// Checks every index against the axis' `extent`.
+    ///
+    /// # Errors
+    /// The first index that lies outside ([`GridError`]).
     pub fn check(&self, axis: usize, extent: u64) -> Result<(), GridError> {
         match self {
             Self::Range { len: 0, .. } => Ok(()),
@@ -83,6 +88,9 @@ impl Selection {
     }
 
     /// Checks rank and bounds against the array's shape.
+    ///
+    /// # Errors
+    /// Another number of axes than the array has, or an index outside it.
     pub fn check(&self, shape: &[u64]) -> Result<(), GridError> {
         let found = match self {
             Self::Axes(axes) => axes.len(),

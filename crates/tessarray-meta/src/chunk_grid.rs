@@ -1,8 +1,10 @@
 //! How an array is cut into chunks: `regular` (Zarr v3 core) and `rectilinear` (zarr-extensions), whose lengths are listed
 //! along each axis.
 
+use crate::error::{MetaError, Result};
 use crate::fields::{self, MAX_LENGTH, Object, check_rank, length_text};
-use crate::{Limits, MetaError, Path, Result};
+use crate::limits::Limits;
+use crate::path::Path;
 use serde_json::{Value, json};
 use tessarray_grid::{Dims, EdgeRuns, Edges, GridError};
 

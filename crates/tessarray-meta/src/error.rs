@@ -1,11 +1,13 @@
 //! What can be wrong with a metadata document.
 
+/// What every call on documents returns.
 pub type Result<T> = std::result::Result<T, MetaError>;
 
 /// A document that was not accepted, or metadata that cannot be written. Every variant names the document and the
 /// place in it (`zarr.json: chunk_grid.configuration.chunk_shape[1]`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are the words of the message")]
 pub enum MetaError {
     /// The bytes are not JSON, or hold a number that JSON or a 64-bit float cannot (`NaN`, `1e400`).
     #[error("{path}: not valid JSON: {reason}")]
@@ -53,7 +55,7 @@ impl MetaError {
 
 /// Why a codec of objects is refused.
 fn forbidden(name: &str) -> &'static str {
-    if crate::sharding::plain(name) == "pickle" {
+    if crate::names::plain(name) == "pickle" {
         "it runs code that is in the data when they are read"
     } else {
         "its elements are Python objects, for which there is no data type"

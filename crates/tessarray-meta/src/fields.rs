@@ -1,6 +1,9 @@
 //! Members of JSON objects, taken one by one with errors that say where.
 
-use crate::{Limits, MetaError, Path, Result, json, non_finite};
+use crate::error::{MetaError, Result};
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value};
 use tessarray_codec::NamedConfig;
 
@@ -50,19 +53,25 @@ pub(crate) struct Object<'p> {
 }
 
 impl<'p> Object<'p> {
+    /// The members of the object at a path.
     pub fn new(members: Map<String, Value>, path: &'p Path<'p>) -> Self {
         Self { members, path }
     }
 
+    /// Where it is.
     pub fn path(&self) -> &'p Path<'p> {
         self.path
     }
 
+    /// Takes a member, if it is there.
     pub fn optional(&mut self, key: &str) -> Option<Value> {
         self.members.shift_remove(key)
     }
 
     /// The member, with its key for the caller's path.
+    ///
+    /// # Errors
+    /// There is no such member.
     pub fn required(&mut self, key: &'static str) -> Result<(Value, &'static str)> {
         match self.optional(key) {
             Some(value) => Ok((value, key)),
@@ -71,6 +80,9 @@ impl<'p> Object<'p> {
     }
 
     /// The `zarr_format` member must be `format`.
+    ///
+    /// # Errors
+    /// It is missing, or another number.
     pub fn check_format(&mut self, format: u64) -> Result<()> {
         let (found, key) = self.required("zarr_format")?;
         match found.as_u64() {
@@ -83,6 +95,9 @@ impl<'p> Object<'p> {
     }
 
     /// The `node_type` member must be `kind`.
+    ///
+    /// # Errors
+    /// It is missing, or another text.
     pub fn check_node_type(&mut self, kind: &str) -> Result<()> {
         let (found, key) = self.required("node_type")?;
         if found.as_str() == Some(kind) {
@@ -91,6 +106,10 @@ impl<'p> Object<'p> {
         Err(MetaError::value(&self.path.key(key), format!("{kind:?}"), &found))
     }
 
+    /// The `attributes`, none if there are none.
+    ///
+    /// # Errors
+    /// They are no object.
     pub fn attributes(&mut self) -> Result<Map<String, Value>> {
         match self.optional("attributes") {
             None | Some(Value::Null) => Ok(Map::new()),
@@ -100,6 +119,9 @@ impl<'p> Object<'p> {
 
     /// What is left, where all of it may be ignored; else an error that names the first member that may not (Zarr
     /// v3 core, "Extension points": `must_understand`).
+    ///
+    /// # Errors
+    /// A member that must be understood and is not known.
     pub fn finish(self, what: &'static str) -> Result<Map<String, Value>> {
         let required = self.members.iter().find(|(_, value)| {
             !matches!(value, Value::Object(inner) if inner.get("must_understand") == Some(&Value::Bool(false)))

@@ -1,7 +1,9 @@
 //! Strict JSON: bounded size and depth, no duplicate members, and numbers that JSON cannot hold in attributes only.
 
+use crate::error::{MetaError, Result};
+use crate::limits::Limits;
 use crate::non_finite::{self, REASON, Token, Tokens};
-use crate::{Limits, MetaError, Path, Result};
+use crate::path::Path;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::RefCell;
@@ -13,6 +15,9 @@ use std::fmt;
 /// Unlike `serde_json::from_slice`, refuses duplicate members, nesting deeper than `limits.max_depth` (before
 /// recursing into it) and documents longer than `limits.max_document_bytes`. Bare `NaN`, `Infinity` and `-Infinity`
 /// are read inside attributes, as [`non_finite`](crate::non_finite()) says; anywhere else they are errors.
+///
+/// # Errors
+/// It is no JSON of that form, or over a limit.
 pub fn parse_json(document: &[u8], limits: &Limits, name: &str) -> Result<Value> {
     if document.len() > limits.max_document_bytes {
         return Err(MetaError::TooLarge {
@@ -71,14 +76,14 @@ fn reason(document: &[u8], error: &serde_json::Error) -> String {
     error.to_string()
 }
 
-enum Segment {
+enum Step {
     Key(String),
     Index(usize),
 }
 
 /// Where the parser is, and the first error that has a type of its own.
 struct State<'a> {
-    at: RefCell<Vec<Segment>>,
+    at: RefCell<Vec<Step>>,
     failure: RefCell<Option<MetaError>>,
     document: &'a [u8],
     /// The strings still to come, and the words that were made strings; `None` where there are no words.
@@ -89,11 +94,11 @@ struct State<'a> {
 
 impl State<'_> {
     fn path(&self) -> String {
-        fn walk(parent: &Path<'_>, rest: &[Segment]) -> String {
+        fn walk(parent: &Path<'_>, rest: &[Step]) -> String {
             match rest.split_first() {
                 None => parent.to_string(),
-                Some((Segment::Key(key), rest)) => walk(&parent.key(key), rest),
-                Some((Segment::Index(index), rest)) => walk(&parent.index(*index), rest),
+                Some((Step::Key(key), rest)) => walk(&parent.key(key), rest),
+                Some((Step::Index(index), rest)) => walk(&parent.index(*index), rest),
             }
         }
         walk(&Path::root(self.name), &self.at.borrow())
@@ -104,7 +109,7 @@ impl State<'_> {
         E::custom("refused")
     }
 
-    fn enter<E: serde::de::Error>(&self, segment: Segment) -> std::result::Result<(), E> {
+    fn enter<E: serde::de::Error>(&self, segment: Step) -> std::result::Result<(), E> {
         let depth = {
             let mut at = self.at.borrow_mut();
             at.push(segment);
@@ -155,8 +160,8 @@ impl State<'_> {
 }
 
 /// Whether a place is inside the attributes of a node, of the document's own or of a consolidated one.
-fn in_attributes(document: &str, place: &[Segment]) -> bool {
-    use Segment::Key;
+fn in_attributes(document: &str, place: &[Step]) -> bool {
+    use Step::Key;
     match (document, place) {
         (".zattrs", [_, ..]) => true,
         (".zmetadata", [Key(metadata), Key(name), _, ..]) => {
@@ -218,10 +223,10 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Value, A::Error> {
         let mut out = Vec::new();
-        self.0.enter(Segment::Index(0))?;
+        self.0.enter(Step::Index(0))?;
         while let Some(item) = items.next_element_seed(self)? {
             out.push(item);
-            if let Some(Segment::Index(index)) = self.0.at.borrow_mut().last_mut() {
+            if let Some(Step::Index(index)) = self.0.at.borrow_mut().last_mut() {
                 *index = out.len();
             }
         }
@@ -233,7 +238,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
         let mut out = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             self.0.key()?;
-            self.0.enter(Segment::Key(key.clone()))?;
+            self.0.enter(Step::Key(key.clone()))?;
             if out.contains_key(&key) {
                 return Err(self.0.fail(MetaError::Duplicate { path: self.0.path() }));
             }

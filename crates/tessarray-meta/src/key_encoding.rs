@@ -4,8 +4,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyEncoding {
     /// `c/0/1`; rank 0 is `c`.
+    #[allow(missing_docs, reason = "the line above names it")]
     Default { separator: char },
     /// `0.1`; rank 0 is `0`. The keys of Zarr v2.
+    #[allow(missing_docs, reason = "the line above names it")]
     V2 { separator: char },
 }
 

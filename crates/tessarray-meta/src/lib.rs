@@ -28,37 +28,37 @@
 //! );
 //! # Ok::<(), tessarray_meta::MetaError>(())
 //! ```
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 
 mod array;
 mod base64;
 mod chunk_grid;
 mod dtype;
+mod endian;
 mod error;
 mod fields;
 mod fill;
-mod fill_struct;
-mod fill_write;
-mod group;
 mod json;
 mod key_encoding;
 mod limits;
+mod names;
 mod node;
 mod non_finite;
 mod path;
 mod sharding;
 mod v2;
 
-pub use array::{ArrayMetadata, Format};
+pub use array::{ArrayMetadata, Format, Order, V2Extra};
 pub use chunk_grid::ChunkGrid;
 pub use dtype::{V2DataType, data_type_to_json, data_type_to_v2, parse_data_type, parse_v2_data_type};
+pub use endian::Endian;
 pub use error::{MetaError, Result};
-pub use fill::{fill_value_from_json, fill_value_from_json_v2};
-pub use fill_write::{fill_value_to_json, fill_value_to_json_v2};
-pub use group::GroupMetadata;
+pub use fill::{fill_value_from_json, fill_value_from_json_v2, fill_value_to_json, fill_value_to_json_v2};
 pub use json::parse_json;
 pub use key_encoding::KeyEncoding;
 pub use limits::Limits;
-pub use node::Node;
+pub use node::{GroupMetadata, Node};
 pub use non_finite::{attributes_with_words, non_finite, non_finite_value};
 pub use path::Path;
-pub use v2::{Endian, Order, V2Extra, v2_from_codecs};
+pub use v2::v2_from_codecs;

@@ -14,7 +14,8 @@
 //! 2. The parser walks the original's strings and words along with its own, and so knows which strings were words:
 //!    inside attributes they become one of the reserved texts, anywhere else they are an error.
 
-use crate::{MetaError, Path, Result};
+use crate::error::{MetaError, Result};
+use crate::path::Path;
 use serde_json::{Map, Number, Value, json};
 use std::fmt::Write;
 
@@ -199,6 +200,7 @@ pub(crate) struct Tokens<'d> {
 }
 
 impl<'d> Tokens<'d> {
+    /// Those of a document.
     pub fn new(document: &'d [u8]) -> Self {
         Self { document, at: 0 }
     }

@@ -4,8 +4,11 @@
 //! The codecs' own settings are the codec registry's to check; here are only those that decide how much memory a
 //! chunk, an inner chunk or a shard's index takes.
 
+use crate::error::{MetaError, Result};
 use crate::fields;
-use crate::{Limits, MetaError, Path, Result};
+use crate::limits::Limits;
+use crate::names::plain;
+use crate::path::Path;
 use serde_json::Value;
 use tessarray_codec::NamedConfig;
 
@@ -40,10 +43,6 @@ pub(crate) fn check_forbidden(name: &str, path: &Path<'_>) -> Result<()> {
         return Err(MetaError::Forbidden { path: path.to_string(), name: name.into() });
     }
     Ok(())
-}
-
-pub(crate) fn plain(name: &str) -> &str {
-    name.strip_prefix("numcodecs.").unwrap_or(name)
 }
 
 /// Walks a chain that encodes chunks of `shape`, elements of `size` bytes, and the chains of inner chunks in it.

@@ -1,7 +1,8 @@
 //! The clock of a pack: by it files are named, versions are dated, and what is there is old.
 
+use crate::error::Result;
 use crate::id::Id;
-use crate::{Result, time};
+use crate::time;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A clock: the system's, or one that differs from it by a fixed time, as those of two machines may.
@@ -39,6 +40,16 @@ impl Clock {
     /// A name that no other writer picks.
     pub(crate) fn id(self) -> Result<Id> {
         Id::random_at(self.millis())
+    }
+}
+
+impl Id {
+    /// A new one, from the system's clock and its source of randomness.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub fn random() -> Result<Self> {
+        Clock::default().id()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Names that no other writer picks: when they were made, in milliseconds since 1970 (48 bits), and 80 random bits,
 //! written as 32 hexadecimal digits. They sort by time, and what nobody names can be told to be old.
 
-use crate::clock::Clock;
-use crate::{PackError, Result};
+use crate::error::{PackError, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use tessarray_store::StoreError;
@@ -12,11 +11,6 @@ use tessarray_store::StoreError;
 pub struct Id([u8; 16]);
 
 impl Id {
-    /// A new one, from the system's clock and its source of randomness.
-    pub fn random() -> Result<Self> {
-        Clock::default().id()
-    }
-
     /// A new one of this moment, in milliseconds since 1970.
     pub(crate) fn random_at(millis: u64) -> Result<Self> {
         let mut bytes = [0; 16];

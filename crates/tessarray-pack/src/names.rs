@@ -1,6 +1,6 @@
 //! Names: of the files that a pack is made of, and of the keys that it holds.
 
-use crate::Result;
+use crate::error::Result;
 use crate::id::Id;
 use tessarray_store::Key;
 
@@ -25,8 +25,12 @@ pub(crate) const CATALOGUE: &str = "catalogue";
 pub(crate) const V3: &str = "zarr.json";
 /// The metadata document of an array of Zarr v2.
 pub(crate) const V2_ARRAY: &str = ".zarray";
+/// The metadata document of a group of Zarr v2.
+pub(crate) const V2_GROUP: &str = ".zgroup";
+/// The attributes of a node of Zarr v2.
+pub(crate) const V2_ATTRIBUTES: &str = ".zattrs";
 /// The names of all metadata documents.
-const DOCUMENTS: [&str; 5] = [V3, V2_ARRAY, ".zgroup", ".zattrs", ".zmetadata"];
+const DOCUMENTS: [&str; 5] = [V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, ".zmetadata"];
 
 /// The document that says what is known of an array's values: it lies beside the array's metadata.
 ///

@@ -2,13 +2,13 @@
 
 use crate::catalogue::Parts;
 use crate::clock::Clock;
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::layout::Layouts;
 use crate::log::{Commit, Link, Log};
 use crate::names::{CATALOGUE, COMMITS, FORMAT_FILE, FORMAT_NAME, SEGMENTS};
 use crate::transaction::Work;
 use crate::version::{PackVersion, Snapshot};
-use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessarray_codec::Registry;
@@ -60,6 +60,10 @@ struct Inner {
 
 impl Pack {
     /// Opens a pack. Reads one small file.
+    ///
+    /// # Errors
+    /// [`PackError::NotAPack`], [`PackError::NewerFormat`]; [`PackError::Corrupt`] if `format.json` is damaged, or missing
+    /// though there are versions.
     pub fn open(store: Arc<dyn Store>, options: PackOptions) -> Result<Self> {
         let key = Key::new(FORMAT_FILE)?;
         let Some((bytes, _)) = store.get(&key)? else {
@@ -116,6 +120,9 @@ impl Pack {
     }
 
     /// The latest version. Costs one look for a later one where it was looked up before.
+    ///
+    /// # Errors
+    /// The latest commit file is damaged, or one that was given is missing ([`PackError::Corrupt`]).
     pub fn latest(&self) -> Result<PackVersion> {
         let seen = self.current().clone();
         if let Some(snapshot) = seen {
@@ -143,6 +150,9 @@ impl Pack {
     }
 
     /// The version of this number.
+    ///
+    /// # Errors
+    /// There is none of this number, or it was expired ([`PackError::NoVersion`]); its commit file is damaged.
     pub fn version(&self, number: u64) -> Result<PackVersion> {
         match self.inner.log.get(number)? {
             Some((commit, crc)) => Ok(PackVersion::new(self.snapshot(commit, crc))),
@@ -155,17 +165,26 @@ impl Pack {
     }
 
     /// All versions that are there, oldest first.
+    ///
+    /// # Errors
+    /// A commit file is damaged ([`PackError::Corrupt`]), or the store failed.
     pub fn versions(&self) -> Result<Vec<Commit>> {
         Ok(self.inner.log.all()?.into_iter().map(|(commit, _)| commit).collect())
     }
 
     /// Begins a transaction on top of the latest version.
+    ///
+    /// # Errors
+    /// The same as for [`latest`](Self::latest).
     pub fn begin(&self) -> Result<Transaction> {
         self.begin_at(Arc::clone(self.latest()?.snapshot()))
     }
 
     /// Runs `act` while nobody else, in this process or another, runs under the same name. On stores whose updates do
     /// not lock (object stores) it excludes nobody, and commits have to find conflicts.
+    ///
+    /// # Errors
+    /// That of `act`, or of the store; the wait was called off ([`StoreError::Interrupted`]).
     pub fn exclusive<T>(
         &self,
         name: &str,
@@ -253,6 +272,9 @@ impl Transaction {
     }
 
     /// Gives the changes up.
+    ///
+    /// # Errors
+    /// It has ended before ([`PackError::Ended`]).
     pub fn abandon(&self) -> Result<()> {
         self.work.end(false)
     }

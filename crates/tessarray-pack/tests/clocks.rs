@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 use support::{array, commit, content, create, files, history, key, open, open_ahead};
-use tessarray_pack::{Expired, Keep, Kind, Pack, PackError, Transaction};
+use tessarray_pack::{CommitKind, Expired, Keep, Pack, PackError, Transaction};
 use tessarray_store::{MemoryStore, PutMode, Store};
 
 /// More than what is stored at once, so that it is in the store before the transaction is committed.
@@ -115,10 +115,10 @@ fn expiries_one_after_the_other_keep_the_versions_that_were_asked_for() {
             late.expire(&keep(3, 0), false).unwrap().files
         );
         let versions = pack.versions().unwrap();
-        let real: Vec<_> = versions.iter().filter(|one| one.kind == Kind::Write).collect();
+        let real: Vec<_> = versions.iter().filter(|one| one.kind == CommitKind::Write).collect();
         assert!(real.len() >= 3 - usize::from(round > 0), "round {round}: {versions:?}");
         let latest = versions.last().unwrap();
-        assert!(latest.swept.is_some() && latest.kind == Kind::Compact);
+        assert!(latest.swept.is_some() && latest.kind == CommitKind::Compact);
         assert_eq!(content(&*pack.latest().unwrap().store()).unwrap(), history(6)[6]);
         assert_eq!(pack.check(true, &mut |_, _| {}).unwrap(), []);
     }

@@ -2,92 +2,21 @@
 //! whose turn it is.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+#[path = "support/scheduled.rs"]
+mod scheduled;
 mod support;
 
-use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
-use shuttle::sync::atomic::{AtomicU64, Ordering};
-use shuttle::{Config, Runner, thread};
+use scheduled::{Scheduled, explore};
+use shuttle::thread;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use support::*;
-use tessarray_pack::{Expired, Keep, Kind, Pack, PackError};
-use tessarray_store::{
-    Key, ListEntry, MemoryStore, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn,
-    Version,
-};
-
-/// A store in which each call begins with a choice of the scheduler.
-#[derive(Debug)]
-struct Scheduled {
-    inner: MemoryStore,
-    calls: AtomicU64,
-}
-
-impl Scheduled {
-    fn choose(&self) -> &MemoryStore {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        &self.inner
-    }
-}
-
-impl Store for Scheduled {
-    fn describe(&self) -> String {
-        self.inner.describe()
-    }
-
-    fn is_local(&self) -> bool {
-        self.inner.is_local()
-    }
-
-    fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
-        self.choose().read_many(requests, sink);
-    }
-
-    fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version> {
-        self.choose().put(key, parts, mode)
-    }
-
-    fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()> {
-        self.choose().update(key, read, decide)
-    }
-
-    fn delete(&self, key: &Key) -> Result<bool> {
-        self.choose().delete(key)
-    }
-
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<()> {
-        self.choose().delete_prefix(prefix)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<Meta>> {
-        self.choose().head(key)
-    }
-
-    fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
-        self.choose().list(prefix)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>> {
-        self.choose().list_dir(prefix)
-    }
-}
+use tessarray_pack::{CommitKind, Expired, Keep, Pack, PackError};
+use tessarray_store::{PutMode, Store};
 
 fn store() -> Arc<dyn Store> {
-    Arc::new(Scheduled { inner: MemoryStore::new(), calls: AtomicU64::new(0) })
-}
-
-/// Runs a scene in so many orders: half of them at random, half with few changes of turn.
-fn explore(orders: usize, scene: impl Fn() + Copy + Send + Sync + 'static) {
-    run(RandomScheduler::new(scaled(orders) / 2), scene);
-    run(PctScheduler::new(3, scaled(orders) / 2), scene);
-}
-
-fn run(scheduler: impl Scheduler + 'static, scene: impl Fn() + Send + Sync + 'static) {
-    let mut config = Config::new();
-    config.stack_size = 1 << 20;
-    config.failure_persistence = shuttle::FailurePersistence::Print;
-    Runner::new(scheduler, config).run(scene);
+    Arc::new(Scheduled::new(true))
 }
 
 fn put(store: &dyn Store, name: &str, bytes: &[u8]) {
@@ -226,7 +155,7 @@ fn a_compaction_beside_writers_and_readers() {
         let acknowledged: BTreeMap<u64, u8> = writer.join().unwrap().into_iter().collect();
         reader.join().unwrap();
         assert_history(&store, &acknowledged);
-        assert_eq!(pack.version(compacted).unwrap().commit().kind, Kind::Compact);
+        assert_eq!(pack.version(compacted).unwrap().commit().kind, CommitKind::Compact);
         assert_eq!(get(&*pack.latest().unwrap().store(), "a/c/0/0"), [2; 4]);
     });
 }

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tessarray::recording::Op;
-use tessarray::{Arena, Array, ArrayError, ChunkGrid, DataType, Dims, Format, InputView, Member, VarItem};
+use tessarray::{Arena, Array, ChunkGrid, DataType, Dims, Format, InputView, Member, VarItem};
 
 /// The engine's side of an array.
 #[pyclass(name = "ArrayCore", module = "tessarray._native", subclass, frozen)]
@@ -92,12 +92,7 @@ impl PyArrayCore {
 
     fn read_variable<'py>(&self, py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyUntypedArray>> {
         let elements = request.shape.iter().product::<u64>();
-        let what = "selection";
-        let bytes = elements.saturating_mul(VarItem::SIZE as u64);
-        let mut items = Vec::new();
-        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
-        items.try_reserve_exact(len).map_err(|_| ArrayError::Memory { what, bytes }).or_raise(py)?;
-        items.resize(len, 0);
+        let mut items = variable::items(elements).or_raise(py)?;
         let arena = Arena::new();
         let shape = request.selection.shape();
         recording::noted(py, Op::Read, &self.inner, request, || {

@@ -1,10 +1,29 @@
 //! Strings and byte strings of any length: Python objects on one side, references into an arena on the other.
 
-use crate::errors::{Failure, invalid};
+use crate::errors::{Failure, OrRaise, invalid};
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use tessarray::{Arena, DataType, VarItem};
+use tessarray::{Arena, ArrayError, DataType, VarItem};
+
+/// Zeroed items of so many elements, for a read to fill.
+///
+/// # Errors
+/// [`ArrayError::Memory`] where there is none for them.
+pub fn items(elements: u64) -> Result<Vec<u8>, ArrayError> {
+    let len = elements.saturating_mul(VarItem::SIZE as u64);
+    let mut items = Vec::new();
+    reserve(&mut items, len)?;
+    items.resize(usize::try_from(len).unwrap_or(0), 0);
+    Ok(items)
+}
+
+/// Makes room for `more` elements behind those that are there.
+fn reserve<T>(values: &mut Vec<T>, more: u64) -> Result<(), ArrayError> {
+    let bytes = more.saturating_mul(size_of::<T>() as u64);
+    let none = ArrayError::Memory { what: "elements of any length", bytes };
+    values.try_reserve(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| none)
+}
 
 /// Items as Python objects, in an array of `descr` and this shape.
 pub fn to_python<'py>(
@@ -26,14 +45,14 @@ pub fn to_python<'py>(
         };
         if *data_type == DataType::String {
             match std::str::from_utf8(bytes) {
-                Ok(text) => list.append(PyString::new(py, text))?,
+                Ok(text) => list.append(PyString::from_bytes(py, text.as_bytes())?)?,
                 Err(error) => {
                     let message = format!("a string is not valid UTF-8: {error}");
                     return Err(Failure::new("CorruptError", message).raise(py));
                 }
             }
         } else {
-            list.append(PyBytes::new(py, bytes))?;
+            list.append(py_bytes(py, bytes)?)?;
         }
     }
     let numpy = py.import("numpy")?;
@@ -60,24 +79,30 @@ pub fn from_python<'py>(
     };
     let flat = objects.call_method0("ravel")?.call_method0("tolist")?.cast_into::<PyList>()?;
     let mut bytes = Vec::new();
-    let mut spans = Vec::with_capacity(flat.len());
+    let mut spans = Vec::new();
+    reserve(&mut spans, flat.len() as u64).or_raise(py)?;
+    let mut add = |value: &[u8]| {
+        reserve(&mut bytes, value.len() as u64)?;
+        spans.push((bytes.len(), value.len()));
+        bytes.extend_from_slice(value);
+        Ok::<_, ArrayError>(())
+    };
     for element in flat.iter() {
-        let start = bytes.len();
         if *data_type == DataType::String {
             match element.cast::<PyString>() {
-                Ok(text) => bytes.extend_from_slice(text.to_str()?.as_bytes()),
+                Ok(text) => add(text.to_str()?.as_bytes()).or_raise(py)?,
                 Err(_) => return Err(wrong(&element, "str")?),
             }
         } else {
             match element.cast::<PyBytes>() {
-                Ok(value) => bytes.extend_from_slice(value.as_bytes()),
+                Ok(value) => add(value.as_bytes()).or_raise(py)?,
                 Err(_) => return Err(wrong(&element, "bytes")?),
             }
         }
-        spans.push((start, bytes.len() - start));
     }
     let buffer = arena.push(bytes);
-    let mut items = Vec::with_capacity(spans.len() * VarItem::SIZE);
+    let mut items = Vec::new();
+    reserve(&mut items, spans.len().saturating_mul(VarItem::SIZE) as u64).or_raise(py)?;
     for (offset, len) in spans {
         let Ok(len) = u32::try_from(len) else {
             return Err(invalid(py, format!("an element of {len} bytes is over the limit of 4 GiB")));
@@ -88,9 +113,17 @@ pub fn from_python<'py>(
     let raw = if items.is_empty() {
         numpy.call_method1("empty", (0, "V16"))?
     } else {
-        numpy.call_method1("frombuffer", (PyBytes::new(py, &items), "V16"))?
+        numpy.call_method1("frombuffer", (py_bytes(py, &items)?, "V16"))?
     };
     Ok(raw.call_method1("reshape", (objects.getattr("shape")?,))?.cast_into()?)
+}
+
+/// Python's bytes; a `MemoryError` where there is no memory for them, of which `PyBytes::new` makes a panic.
+fn py_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |room| {
+        room.copy_from_slice(bytes);
+        Ok(())
+    })
 }
 
 fn wrong(element: &Bound<'_, PyAny>, wanted: &str) -> PyResult<PyErr> {

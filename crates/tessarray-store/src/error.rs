@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 pub enum StoreError {
     /// The key is not one; nothing was touched.
     #[error(transparent)]
-    Key(#[from] crate::KeyError),
+    Key(#[from] crate::key::KeyError),
     /// The key is taken, and the put was to create it.
     #[error("{key}: already exists")]
     Exists { key: String },

@@ -133,6 +133,9 @@ impl Key {
     /// assert!(Key::new("../etc/passwd").is_err());
     /// # Ok::<(), tessarray_store::KeyError>(())
     /// ```
+    ///
+    /// # Errors
+    /// The rule that it breaks ([`KeyProblem`]).
     pub fn new(key: &str) -> Result<Self, KeyError> {
         check(key).map_err(|problem| KeyError::new(key, problem))?;
         Ok(Self(key.into()))
@@ -197,6 +200,9 @@ pub struct Prefix(Arc<str>);
 
 impl Prefix {
     /// Checks a string that is empty or ends in `/`.
+    ///
+    /// # Errors
+    /// The rule that it breaks ([`KeyProblem`]).
     pub fn new(prefix: &str) -> Result<Self, KeyError> {
         if prefix.is_empty() {
             return Ok(Self::root());
@@ -213,6 +219,9 @@ impl Prefix {
     }
 
     /// From the path of a node: `""` is the root, `"a/b"` becomes `a/b/`.
+    ///
+    /// # Errors
+    /// The rule that it breaks ([`KeyProblem`]).
     pub fn from_path(path: &str) -> Result<Self, KeyError> {
         if path.is_empty() {
             return Ok(Self::root());
@@ -237,6 +246,9 @@ impl Prefix {
     }
 
     /// The key of a value under this prefix; `name` may have several segments, such as `c/0/1`.
+    ///
+    /// # Errors
+    /// The rule that what comes of it breaks ([`KeyProblem`]).
     pub fn key(&self, name: &str) -> Result<Key, KeyError> {
         check(name).map_err(|problem| KeyError::new(name, problem))?;
         let key = [&self.0, name].concat();
@@ -247,6 +259,9 @@ impl Prefix {
     }
 
     /// The prefix one or more segments deeper.
+    ///
+    /// # Errors
+    /// The rule that what comes of it breaks ([`KeyProblem`]).
     pub fn join(&self, segment: &str) -> Result<Self, KeyError> {
         let key = self.key(segment)?;
         Ok(Self(format!("{key}/").into()))

@@ -1,6 +1,6 @@
 //! One mutex a key, there only while somebody holds or awaits it.
 
-use crate::Key;
+use crate::key::Key;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

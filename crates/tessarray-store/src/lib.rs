@@ -7,7 +7,8 @@
 //! [`RecordStore`] counts, [`ThrottleStore`] slows down, [`FaultStore`] fails on purpose, [`PrefixStore`] shows a
 //! part, [`ReadOnlyStore`] refuses changes. Another store implements the trait and calls the functions of
 //! `conformance` (feature `conformance`) in its tests.
-#![warn(missing_docs)]
+#![deny(missing_docs)]
+#![warn(clippy::missing_errors_doc)]
 
 mod adapters;
 #[cfg(any(test, feature = "conformance"))]

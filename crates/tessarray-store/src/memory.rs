@@ -1,10 +1,11 @@
 //! Values in memory, for tests, caches and scratch work.
 
+use crate::error::{Result, StoreError};
+use crate::key::{Key, Prefix};
 use crate::key_locks::KeyLocks;
-use crate::{
-    Blob, BlobBytes, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, StoreError,
-    Update, UpdateFn, Version, ordered, span,
-};
+use crate::request::{Blob, BlobBytes, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::store::{ReadSink, Store, Update, UpdateFn};
+use crate::{ordered, span};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! Listings of a store that keeps its keys in an ordered map.
 
-use crate::{Key, ListEntry, Prefix};
+use crate::key::{Key, Prefix};
+use crate::request::ListEntry;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 

@@ -1,6 +1,6 @@
 //! What is asked of a store, and what it answers.
 
-use crate::Key;
+use crate::key::Key;
 use bytes::Bytes;
 use std::ops::Deref;
 
@@ -103,5 +103,5 @@ pub enum ListEntry {
     /// A value directly under the prefix, and its size in bytes.
     Key(Key, u64),
     /// A deeper level: the prefix ends in the next path segment.
-    Prefix(crate::Prefix),
+    Prefix(crate::key::Prefix),
 }

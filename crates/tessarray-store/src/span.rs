@@ -1,9 +1,14 @@
 //! A range asked for, against the size found.
 
-use crate::{ByteRange, Key, ReadRequest, Result, StoreError, Version};
+use crate::error::{Result, StoreError};
+use crate::key::Key;
+use crate::request::{ByteRange, ReadRequest, Version};
 
 impl ReadRequest {
     /// Offset and length of the range in a value of `size` bytes; `OutOfRange` before anything is allocated.
+    ///
+    /// # Errors
+    /// The range reaches past the end ([`StoreError::OutOfRange`](crate::StoreError::OutOfRange)).
     pub fn resolve(&self, size: u64) -> Result<(u64, u64)> {
         match self.range {
             ByteRange::All => Ok((0, size)),
@@ -19,6 +24,9 @@ impl ReadRequest {
     }
 
     /// Refuses a value that is not at the version the caller saw (an absent one has none).
+    ///
+    /// # Errors
+    /// It is at another version ([`StoreError::Changed`](crate::StoreError::Changed)).
     pub fn check_version(&self, found: Option<&Version>) -> Result<()> {
         match &self.expect {
             Some(expected) if found != Some(expected) => {

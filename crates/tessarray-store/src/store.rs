@@ -1,6 +1,8 @@
 //! The one trait every store implements.
 
-use crate::{Blob, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, Result, Version};
+use crate::error::Result;
+use crate::key::{Key, Prefix};
+use crate::request::{Blob, ListEntry, Meta, PutMode, ReadRequest, Version};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,58 +82,92 @@ pub trait Store: Debug + Send + Sync {
     fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>);
 
     /// Stores the parts, one after the other, as the value of `key`, atomically.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`](crate::StoreError) or [`StoreError::Changed`](crate::StoreError) as the mode says; the store is
+    /// read-only or full, or failed. The old value is intact after all but a sync that failed.
     fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> Result<Version>;
 
     /// Changes one value atomically against every other writer of the key. With `read`, the decision function is
     /// shown the current value; it may be called again where another writer came between (object stores). An error
     /// it returns is passed on and leaves the value as it was. It must not itself change the key, which would wait for
     /// itself; it may change others.
+    ///
+    /// # Errors
+    /// That of `decide`; else those of [`put`](Self::put) and of a read.
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> Result<()>;
 
     /// The same, with the current value, for a decision that changes other keys too. Where the store has transactions, all
     /// of it is one, on top of what the decision was shown: others see all changes or none, and if someone else changed
     /// what this changes, nothing is kept and the decision is called again. On other stores the changes of other keys are
     /// made at once, one by one, as those of `update` are.
+    ///
+    /// # Errors
+    /// The same.
     fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> Result<()> {
         self.update(key, true, &mut |current| decide(None, current))
     }
 
     /// Removes a value; `false` where there was none.
+    ///
+    /// # Errors
+    /// The store is read-only, or failed.
     fn delete(&self, key: &Key) -> Result<bool>;
 
     /// Removes every value under a prefix and, on directories, the empty folders. Not atomic.
+    ///
+    /// # Errors
+    /// The same; some values may be gone.
     fn delete_prefix(&self, prefix: &Prefix) -> Result<()>;
 
     /// Size and version of a value, `None` where it is absent.
+    ///
+    /// # Errors
+    /// The store failed.
     fn head(&self, key: &Key) -> Result<Option<Meta>>;
 
     /// Everything under a prefix, however deep, with sizes in bytes; sorted by key.
+    ///
+    /// # Errors
+    /// The store failed.
     fn list(&self, prefix: &Prefix) -> Result<Vec<(Key, u64)>>;
 
     /// The next level under a prefix only; sorted.
+    ///
+    /// # Errors
+    /// The store failed.
     fn list_dir(&self, prefix: &Prefix) -> Result<Vec<ListEntry>>;
 
     /// Files under a prefix that writers who died left half written: nobody is at work on them, and they were last written
     /// this long ago or longer. Gives where they lie below the root, and their sizes in bytes; with `remove` they are
     /// removed. Safe beside any writers. Values are never among them. A store has none unless it says so; where it can
     /// have some, this costs a listing.
+    ///
+    /// # Errors
+    /// The store failed.
     fn abandoned(&self, prefix: &Prefix, idle: Duration, remove: bool) -> Result<Vec<(String, u64)>> {
         let _ = (prefix, idle, remove);
         Ok(Vec::new())
     }
 
     /// The whole value of one key. A convenience over `read_many`.
+    ///
+    /// # Errors
+    /// The store failed.
     fn get(&self, key: &Key) -> Result<Option<(bytes::Bytes, Meta)>> {
-        self.get_range(key, crate::ByteRange::All)
+        self.get_range(key, crate::request::ByteRange::All)
     }
 
     /// A part of the value of one key. A convenience over `read_many`.
-    fn get_range(&self, key: &Key, range: crate::ByteRange) -> Result<Option<(bytes::Bytes, Meta)>> {
-        use crate::StoreError;
+    ///
+    /// # Errors
+    /// The range reaches past the end of the value ([`StoreError::OutOfRange`](crate::StoreError)); the store failed.
+    fn get_range(&self, key: &Key, range: crate::request::ByteRange) -> Result<Option<(bytes::Bytes, Meta)>> {
+        use crate::error::StoreError;
         let slot = std::sync::Mutex::new(None);
         let request = ReadRequest { key: key.clone(), range, expect: None };
         self.read_many(std::slice::from_ref(&request), &|_, answer| {
-            let keep = |blob: crate::Blob<'_>| {
+            let keep = |blob: crate::request::Blob<'_>| {
                 let meta = blob.meta.clone();
                 let bytes = blob.into_shared().map_err(|error| StoreError::io(key, "allocate", error))?;
                 Ok((bytes, meta))

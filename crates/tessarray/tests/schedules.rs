@@ -2,93 +2,17 @@
 //! call of the store below, whose turn it is. That store has no locks, as object stores have none.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
-use shuttle::sync::atomic::{AtomicU64, Ordering};
-use shuttle::{Config, Runner, thread};
+#[path = "../../tessarray-pack/tests/support/scheduled.rs"]
+mod scheduled;
+
+use scheduled::{Scheduled, explore};
+use shuttle::thread;
 use std::sync::Arc;
 use tessarray::pack::{Pack, PackError, PackOptions};
 use tessarray::{
-    Arena, Array, ArrayError, ArraySpec, ChunkChoice, DataType, InputView, Key, ListEntry, MemoryStore, Meta,
-    Prefix, PutMode, ReadRequest, ReadSink, Selection, Session, ShardChoice, Store, StoreError, Update,
-    UpdateFn, Version,
+    Arena, Array, ArrayError, ArraySpec, ChunkChoice, DataType, InputView, Key, PutMode, Selection, Session,
+    ShardChoice, Store,
 };
-
-type StoreResult<T> = std::result::Result<T, StoreError>;
-
-/// A store in which each call begins with a choice of the scheduler, and whose updates keep nobody out.
-#[derive(Debug)]
-struct Scheduled {
-    inner: MemoryStore,
-    calls: AtomicU64,
-}
-
-impl Scheduled {
-    fn choose(&self) -> &MemoryStore {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        &self.inner
-    }
-}
-
-impl Store for Scheduled {
-    fn describe(&self) -> String {
-        self.inner.describe()
-    }
-
-    fn is_local(&self) -> bool {
-        self.inner.is_local()
-    }
-
-    fn read_many(&self, requests: &[ReadRequest], sink: &ReadSink<'_>) {
-        self.choose().read_many(requests, sink);
-    }
-
-    fn put(&self, key: &Key, parts: &[&[u8]], mode: PutMode) -> StoreResult<Version> {
-        self.choose().put(key, parts, mode)
-    }
-
-    fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> StoreResult<()> {
-        if !read {
-            assert!(matches!(decide(None)?, Update::Keep), "packs lock so, and change nothing so");
-            return Ok(());
-        }
-        self.choose().update(key, read, decide)
-    }
-
-    fn delete(&self, key: &Key) -> StoreResult<bool> {
-        self.choose().delete(key)
-    }
-
-    fn delete_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
-        self.choose().delete_prefix(prefix)
-    }
-
-    fn head(&self, key: &Key) -> StoreResult<Option<Meta>> {
-        self.choose().head(key)
-    }
-
-    fn list(&self, prefix: &Prefix) -> StoreResult<Vec<(Key, u64)>> {
-        self.choose().list(prefix)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> StoreResult<Vec<ListEntry>> {
-        self.choose().list_dir(prefix)
-    }
-}
-
-/// Runs a scene in so many orders: half of them at random, half with few changes of turn.
-fn explore(orders: usize, scene: impl Fn() + Copy + Send + Sync + 'static) {
-    let scale = std::env::var("TESSARRAY_TEST_SCALE").ok().and_then(|text| text.parse::<f64>().ok());
-    let orders = (orders as f64 * scale.unwrap_or(1.0).max(1.0)) as usize / 2;
-    run(RandomScheduler::new(orders), scene);
-    run(PctScheduler::new(3, orders), scene);
-}
-
-fn run(scheduler: impl Scheduler + 'static, scene: impl Fn() + Send + Sync + 'static) {
-    let mut config = Config::new();
-    config.stack_size = 1 << 20;
-    config.failure_persistence = shuttle::FailurePersistence::Print;
-    Runner::new(scheduler, config).run(scene);
-}
 
 fn session() -> Session {
     Session::builder().threads(1).build()
@@ -104,7 +28,7 @@ fn open(store: &Arc<dyn Store>) -> Pack {
 
 /// A pack with an array of no rows, in chunks of two or in shards of two such chunks.
 fn place(shards: bool) -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(Scheduled { inner: MemoryStore::new(), calls: AtomicU64::new(0) });
+    let store: Arc<dyn Store> = Arc::new(Scheduled::new(false));
     let pack = Pack::create(Arc::clone(&store), PackOptions::default()).unwrap();
     let transaction = pack.begin().unwrap();
     let shards = if shards { ShardChoice::Shape(vec![4]) } else { ShardChoice::None };

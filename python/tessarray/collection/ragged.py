@@ -116,7 +116,7 @@ class RaggedArray:
             out[inside] = self.values
             return out
         for place, part in enumerate(self):
-            inner: tuple[slice, ...] = tuple(slice(0, n) for n in part.shape)
+            inner: tuple[Any, ...] = tuple(slice(0, n) for n in part.shape)
             out[(place, *inner)] = part
         return out
 

@@ -29,7 +29,7 @@ __all__ = ["Estimate", "Layout", "Proof", "QueryClass", "Row", "TuneResult", "pr
 
 
 def __getattr__(name: str) -> Any:
-    # The search brings scipy and optuna with it: nothing is imported before it is asked for.
+    # The search brings scipy with it: nothing is imported before it is asked for.
     if name in _HOMES:
         import importlib
 

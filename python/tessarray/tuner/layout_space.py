@@ -19,7 +19,7 @@ from tessarray.tuner.constraints import Constraints
 from tessarray.tuner.layout import Layout
 from tessarray.tuner.queries import QueryClass
 
-__all__ = ["LARGEST_CHUNK", "SMALLEST_CHUNK", "LayoutSpace", "Sharding", "chunk_shapes", "ladder"]
+__all__ = ["LARGEST_CHUNK", "SMALLEST_CHUNK", "LayoutSpace", "Sharding", "ladder"]
 
 Extents = tuple[int, ...]
 Sharding = tuple[
@@ -28,6 +28,7 @@ Sharding = tuple[
 SMALLEST_CHUNK = 2 << 10  # bytes of values
 LARGEST_CHUNK = 64 << 20
 MOST_SHAPES = 3000  # that the rough count looks at
+MOST_GRID = 200_000  # shapes that are enumerated
 SHARD_BYTES = (1 << 20, 8 << 20, 32 << 20, 128 << 20, 512 << 20)
 
 
@@ -42,34 +43,6 @@ def ladder(extent: int, lengths: Iterable[int] = (), coarse: bool = False) -> li
     return sorted(found)
 
 
-def chunk_shapes(
-    shape: Extents,
-    itemsize: int,
-    classes: Sequence[QueryClass],
-    rng: np.random.Generator,
-    most: int = MOST_SHAPES,
-    largest: int = LARGEST_CHUNK,
-) -> list[Extents]:
-    """Chunk shapes of 2 KiB to `largest` bytes (or the whole array), at most `most`: a seeded choice of them beyond."""
-    total = math.prod(shape) * itemsize
-    low, high = min(SMALLEST_CHUNK, total), max(min(largest, total), itemsize)
-    for coarse in (False, True):
-        axes = [
-            ladder(n, {one.extents[axis] for one in classes if one.axes[axis].kind == "run"}, coarse)
-            for axis, n in enumerate(shape)
-        ]
-        if math.prod(map(len, axes)) <= 200_000:
-            break
-    grid = np.array(list(itertools.islice(itertools.product(*axes), 400_000)), dtype=np.int64)
-    sizes = grid.prod(axis=1) * itemsize
-    kept = grid[(sizes >= low) & (sizes <= high)]
-    if not len(kept):
-        kept = grid[np.abs(sizes - low).argsort()[:1]]
-    if len(kept) > most:
-        kept = kept[np.sort(rng.choice(len(kept), most, replace=False))]
-    return [tuple(int(n) for n in row) for row in kept]
-
-
 @dataclass(frozen=True)
 class LayoutSpace:
     """All layouts that a run may propose. `codecs` are those that survived the probe."""
@@ -82,17 +55,42 @@ class LayoutSpace:
     workers: int
     ratios: Mapping[str, float] = field(default_factory=dict)  # of codecs, as probed
 
+    def _axis_ladders(self, coarse: bool = False) -> list[list[int]]:
+        return [
+            ladder(
+                extent, {one.extents[axis] for one in self.classes if one.axes[axis].kind == "run"}, coarse
+            )
+            for axis, extent in enumerate(self.shape)
+        ]
+
     @cached_property
     def _ladders(self) -> list[list[int]]:
-        runs = [
-            {one.extents[axis] for one in self.classes if one.axes[axis].kind == "run"}
-            for axis in range(len(self.shape))
-        ]
-        return [ladder(extent, lengths) for extent, lengths in zip(self.shape, runs, strict=True)]
+        return self._axis_ladders()
 
     def ladder(self, axis: int) -> list[int]:
         """The chunk lengths along an axis."""
         return self._ladders[axis]
+
+    def chunk_shapes(self, rng: np.random.Generator) -> list[Extents]:
+        """Chunks of 2 KiB to 64 MiB, or to the largest object allowed: a seeded choice of them if they are many.
+
+        Of an array with many axes every other step of the ladders is taken.
+        """
+        axes = self._ladders
+        if math.prod(map(len, axes)) > MOST_GRID:
+            axes = self._axis_ladders(coarse=True)
+        total = math.prod(self.shape) * self.itemsize
+        low = min(SMALLEST_CHUNK, total)
+        high = max(min(self.limits.max_shard, LARGEST_CHUNK, total), self.itemsize)
+        grid = np.array(list(itertools.islice(itertools.product(*axes), 2 * MOST_GRID)), dtype=np.int64)
+        sizes = grid.prod(axis=1) * self.itemsize
+        kept = grid[(sizes >= low) & (sizes <= high)]
+        if not len(kept):
+            kept = grid[np.abs(sizes - low).argsort()[:1]]
+        if len(kept) > MOST_SHAPES:
+            kept = kept[np.sort(rng.choice(len(kept), MOST_SHAPES, replace=False))]
+        shapes = (tuple(int(n) for n in row) for row in kept)
+        return [one for one in shapes if self.fits_ladder(one)]
 
     @cached_property
     def shardings(self) -> list[Sharding]:

@@ -33,7 +33,7 @@ from tessarray.tuner.events import ENDS, Clock, Listener
 from tessarray.tuner.exploration import explore
 from tessarray.tuner.finalists import in_turns, refined
 from tessarray.tuner.layout import Layout
-from tessarray.tuner.layout_space import LARGEST_CHUNK, LayoutSpace, chunk_shapes
+from tessarray.tuner.layout_space import LayoutSpace
 from tessarray.tuner.ranking import SHAPES_KEPT, Ranked, Ranking, designs
 from tessarray.tuner.reading import DRAWS_READ, REPEATS, Run, Task, affords, observe, read
 from tessarray.tuner.result import CodecFigures, WorkerFigures
@@ -221,9 +221,7 @@ def fitted(run: Run, ranking: Ranking) -> Ranked:
     """Layouts by the model, best first, once it was fitted to reads of some of them."""
     run.say("model", "counting what every shape would touch")
     space, model = ranking.space, ranking.model
-    largest = min(space.limits.max_shard, LARGEST_CHUNK)
-    shapes = chunk_shapes(space.shape, space.itemsize, space.classes, run.rng, largest=largest)
-    shapes = [one for one in shapes if space.fits_ladder(one)]
+    shapes = space.chunk_shapes(run.rng)
     most = SHAPES_KEPT if run.clock.budget >= SHORT else SHAPES_KEPT // 2
     ranked = ranking.ranked(shapes, most)
     if not ranked:

@@ -99,19 +99,17 @@ fn encode<T: Number + Pod>(input: &[u8], config: &ChunkConfig, out: &mut Vec<u8>
     if !input.len().is_multiple_of(size_of::<T>()) {
         return Err(fail::encode(NAME, format!("{} bytes are not whole numbers", input.len())));
     }
-    let start = out.len();
-    let compress = |values: &[T], out: &mut Vec<u8>| {
-        // Without a declared uniform type, as numcodecs writes it, so that older readers read it too.
-        simple_compress(values, config).map(|bytes| out.extend_from_slice(&bytes))
+    // Without a declared uniform type, as numcodecs writes it, so that older readers read it too.
+    let compressed = match bytemuck::try_cast_slice(input) {
+        Ok(values) => simple_compress::<T>(values, config),
+        Err(_) => {
+            let mut aligned = Vec::new();
+            crate::room::reserve(&mut aligned, input.len() / size_of::<T>())?;
+            aligned.extend(input.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>));
+            simple_compress(&aligned, config)
+        }
     };
-    let result = match bytemuck::try_cast_slice(input) {
-        Ok(values) => compress(values, out),
-        Err(_) => compress(&bytemuck::pod_collect_to_vec(input), out),
-    };
-    result.map_err(|error| {
-        out.truncate(start);
-        fail::encode(NAME, error.message)
-    })
+    crate::room::append(out, &compressed.map_err(|error| fail::encode(NAME, error.message))?)
 }
 
 /// Decodes straight into `out` where it is aligned.

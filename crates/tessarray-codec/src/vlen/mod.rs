@@ -117,7 +117,7 @@ impl Serializer for Vlen {
         fail::check_len(self.name(), spec.byte_len(), out.len())?;
         let (items, _) = out.as_chunks_mut::<{ VarItem::SIZE }>();
         self.walk(input, items.len(), |number, _, element| self.check_element(number, element))?;
-        let buffer = arena.push(input);
+        let buffer = arena.push(crate::room::copy(input)?);
         self.walk(input, items.len(), |number, offset, element| {
             if let (Some(item), Ok(len)) = (items.get_mut(number), u32::try_from(element.len())) {
                 *item = VarItem { buffer, len, offset: fail::count(offset) }.to_bytes();

@@ -1,17 +1,30 @@
 //! A v3 array document to metadata (Zarr v3 core, "Array metadata").
 
 use super::validate::{places, validate};
+use crate::array::{ArrayMetadata, Format};
+use crate::dtype::parse_data_type;
+use crate::error::{MetaError, Result};
 use crate::fields::{self, Object};
-use crate::{ArrayMetadata, Format, KeyEncoding, Limits, MetaError, Path, Result, chunk_grid};
-use crate::{fill_value_from_json, json, non_finite, parse_data_type};
+use crate::fill::fill_value_from_json;
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{chunk_grid, json, non_finite};
 use serde_json::Value;
 
-pub(super) fn from_v3(document: &[u8], limits: &Limits) -> Result<ArrayMetadata> {
-    let path = Path::root("zarr.json");
-    let mut object = Object::new(json::parse_object(document, limits, "zarr.json")?, &path);
-    object.check_format(3)?;
-    object.check_node_type("array")?;
-    array_from_v3(object, limits)
+impl ArrayMetadata {
+    /// Parses and validates a `zarr.json` whose `node_type` is `array` (Zarr v3 core, "Array metadata").
+    ///
+    /// # Errors
+    /// It is no JSON, is over a limit, lacks a member or has one that must be understood and is not known, or does not
+    /// agree with itself; the error names the place in the document.
+    pub fn from_v3(document: &[u8], limits: &Limits) -> Result<Self> {
+        let path = Path::root("zarr.json");
+        let mut object = Object::new(json::parse_object(document, limits, "zarr.json")?, &path);
+        object.check_format(3)?;
+        object.check_node_type("array")?;
+        array_from_v3(object, limits)
+    }
 }
 
 /// The rest of an array document, once its format and node type have been looked at.

@@ -1,11 +1,15 @@
 //! What must hold of an array's metadata beyond the types of its members.
 
+use crate::array::{ArrayMetadata, Format};
+use crate::chunk_grid::ChunkGrid;
+use crate::dtype::data_type_to_json;
+use crate::error::{MetaError, Result};
 use crate::fields::{self, MAX_LENGTH, length_text};
-use crate::fill_write::{check_fill, fill_value_to_json};
-use crate::{
-    ArrayMetadata, ChunkGrid, Format, KeyEncoding, Limits, MetaError, Path, Result, chunk_grid,
-    data_type_to_json, non_finite, sharding,
-};
+use crate::fill::{check_fill, fill_value_to_json};
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{chunk_grid, non_finite, sharding};
 
 /// Where a document of either version has its members, for errors.
 pub(crate) struct Places {
@@ -18,6 +22,19 @@ const CHUNKS_V3: Places =
 const LISTED: Places =
     Places { chunks: &["chunk_grid", "configuration", "chunk_shapes"], data_type: "data_type" };
 pub(crate) const CHUNKS_V2: Places = Places { chunks: &["chunks"], data_type: "dtype" };
+
+impl ArrayMetadata {
+    /// Checks everything that [`from_v3`](Self::from_v3) and [`from_v2`](Self::from_v2) check beyond JSON types:
+    /// ranks and sizes that agree and fit the limits, a fill value of the data type's size, shards that hold whole
+    /// inner chunks.
+    ///
+    /// # Errors
+    /// What does not agree, with its place, what was expected and what was found.
+    pub fn validate(&self, limits: &Limits) -> Result<()> {
+        let places = if self.format == Format::V2 { &CHUNKS_V2 } else { places(&self.chunk_grid) };
+        validate(self, limits, &Path::root("metadata"), places)
+    }
+}
 
 /// Where a v3 document has them.
 pub(crate) fn places(grid: &ChunkGrid) -> &'static Places {

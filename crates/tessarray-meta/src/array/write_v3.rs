@@ -1,11 +1,26 @@
 //! Metadata to a v3 array document.
 
-use crate::{ArrayMetadata, KeyEncoding, chunk_grid, data_type_to_json, fill_value_to_json, non_finite};
+use crate::array::ArrayMetadata;
+use crate::dtype::data_type_to_json;
+use crate::fill::fill_value_to_json;
+use crate::key_encoding::KeyEncoding;
+use crate::{chunk_grid, json, non_finite};
 use serde_json::{Map, Value, json};
 use tessarray_codec::NamedConfig;
 
+impl ArrayMetadata {
+    /// The `zarr.json` document, with members in the order zarr-python writes them.
+    pub fn to_v3(&self) -> Vec<u8> {
+        json::to_pretty(&self.to_v3_value())
+    }
+
+    pub(crate) fn to_v3_value(&self) -> Value {
+        array_to_v3(self)
+    }
+}
+
 /// Members in the order in which zarr-python writes them, so that documents of both compare well.
-pub(super) fn array_to_v3(array: &ArrayMetadata) -> Value {
+fn array_to_v3(array: &ArrayMetadata) -> Value {
     let (name, separator) = match array.key_encoding {
         KeyEncoding::Default { separator } => ("default", separator),
         KeyEncoding::V2 { separator } => ("v2", separator),

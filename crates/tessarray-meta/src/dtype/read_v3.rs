@@ -1,7 +1,8 @@
 //! The `data_type` of a v3 array (Zarr v3 core, "Data types", and zarr-extensions).
 
+use crate::error::{MetaError, Result};
 use crate::fields::{self, Object};
-use crate::{MetaError, Path, Result};
+use crate::path::Path;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
@@ -10,6 +11,9 @@ use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 const MAX_FIELDS: usize = 4096;
 
 /// Reads a v3 `data_type`: a name, or an object with a name and a configuration.
+///
+/// # Errors
+/// A name that is not known, or a configuration that does not belong to it.
 pub fn parse_data_type(value: &Value, path: &Path<'_>) -> Result<DataType> {
     let named = fields::named(value.clone(), path)?;
     let at = path.key("configuration");

@@ -1,14 +1,17 @@
 //! The `dtype` of a v2 array: NumPy type strings and lists of fields (Zarr v2, "Data type encoding").
 
 use super::read_v3::{check_field_count, check_fields};
-use crate::v2::Endian;
-use crate::{MetaError, Path, Result, fields};
+use crate::endian::Endian;
+use crate::error::{MetaError, Result};
+use crate::fields;
+use crate::path::Path;
 use serde_json::Value;
 use tessarray_buffer::{DataType, Field, SmallType, TimeUnit};
 
 /// A v2 `dtype`: a data type, and the byte order its elements are stored in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct V2DataType {
+    /// The type of one element.
     pub data_type: DataType,
     /// `None` where elements have no byte order.
     pub endian: Option<Endian>,
@@ -16,6 +19,9 @@ pub struct V2DataType {
 
 /// Reads a v2 `dtype`. `object` is the type of the elements of `|O`, which the filters know; without it, `|O` is
 /// refused, since its elements are Python objects. Structured types whose fields differ in byte order are refused.
+///
+/// # Errors
+/// It is no type of NumPy's that Zarr v2 has, or one of those that are refused.
 pub fn parse_v2_data_type(value: &Value, object: Option<&DataType>, path: &Path<'_>) -> Result<V2DataType> {
     let parsed = match value {
         Value::String(text) => type_string(text, object, path)?,

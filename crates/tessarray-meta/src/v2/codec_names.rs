@@ -1,8 +1,9 @@
 //! Where the settings of v2's numcodecs and of v3's codecs differ.
 
-use super::Endian;
-use crate::dtype::{V2DataType, parse_v2_data_type};
-use crate::{Path, Result, parse_data_type};
+use crate::dtype::{V2DataType, parse_data_type, parse_v2_data_type};
+use crate::endian::Endian;
+use crate::error::Result;
+use crate::path::Path;
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;
@@ -52,7 +53,7 @@ pub(crate) fn bytes_codec_to_v3(id: &str, mut settings: Map<String, Value>, size
 /// The numcodecs configuration of a v3 codec: without what older releases of numcodecs refuse as unknown, where it says
 /// what is so anyway.
 pub(crate) fn codec_to_v2(codec: &NamedConfig) -> Map<String, Value> {
-    let plain = crate::sharding::plain(&codec.name);
+    let plain = crate::names::plain(&codec.name);
     let id = if plain == "pcodec_bytes" { "pcodec" } else { plain };
     let mut out = Map::new();
     out.insert("id".into(), id.into());

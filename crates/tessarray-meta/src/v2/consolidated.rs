@@ -2,16 +2,51 @@
 
 use super::read::{array_from_v2, attributes};
 use super::write::array_to_v2;
+use crate::array::Format;
+use crate::error::{MetaError, Result};
 use crate::fields::Object;
-use crate::group::{check_node_path, keep};
-use crate::{Format, GroupMetadata, Limits, MetaError, Node, Path, Result, json, non_finite};
+use crate::limits::Limits;
+use crate::node::{GroupMetadata, Node, check_node_path, keep};
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) fn group_from_v2(zgroup: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> Result<GroupMetadata> {
-    let path = Path::root(".zgroup");
-    let zgroup = json::parse_object(zgroup, limits, ".zgroup")?;
-    group_from_members(zgroup, attributes(zattrs, limits)?, &path)
+impl GroupMetadata {
+    /// Parses a `.zgroup` with its `.zattrs`, if it has one (Zarr v2, "Groups").
+    ///
+    /// # Errors
+    /// The same, for a group of v2.
+    pub fn from_v2(zgroup: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> Result<Self> {
+        let path = Path::root(".zgroup");
+        let zgroup = json::parse_object(zgroup, limits, ".zgroup")?;
+        group_from_members(zgroup, attributes(zattrs, limits)?, &path)
+    }
+
+    /// Parses a `.zmetadata`: the root group, and in [`consolidated`](Self::consolidated) every node below it, or
+    /// `None` where one of them is in [`unread`](Self::unread).
+    ///
+    /// # Errors
+    /// The document is no JSON, is over a limit, has no root group or a damaged one, or names a node that could point out
+    /// of the group.
+    pub fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<Self> {
+        from_zmetadata(document, limits)
+    }
+
+    /// The `.zgroup` and `.zattrs` documents.
+    pub fn to_v2(&self) -> (Vec<u8>, Vec<u8>) {
+        let (zgroup, zattrs) = group_to_v2(self);
+        (json::to_pretty(&zgroup), json::to_pretty(&zattrs))
+    }
+
+    /// The `.zmetadata` document of this group and the nodes in [`consolidated`](Self::consolidated). Fails where
+    /// one of them cannot be written as v2.
+    ///
+    /// # Errors
+    /// One of the nodes cannot be written as v2: see [`ArrayMetadata::to_v2`](crate::ArrayMetadata::to_v2).
+    pub fn to_zmetadata(&self) -> Result<Vec<u8>> {
+        to_zmetadata(self).map(|document| json::to_pretty(&document))
+    }
 }
 
 fn group_from_members(
@@ -27,7 +62,7 @@ fn group_from_members(
     Ok(GroupMetadata { extra, ..GroupMetadata::new(Format::V2, attributes) })
 }
 
-pub(crate) fn group_to_v2(group: &GroupMetadata) -> (Value, Value) {
+fn group_to_v2(group: &GroupMetadata) -> (Value, Value) {
     let mut zgroup = Map::new();
     zgroup.insert("zarr_format".into(), 2.into());
     if group.format == Format::V2 {
@@ -36,7 +71,7 @@ pub(crate) fn group_to_v2(group: &GroupMetadata) -> (Value, Value) {
     (Value::Object(zgroup), Value::Object(non_finite::mark_v2(group.attributes.clone())))
 }
 
-pub(crate) fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMetadata> {
+fn from_zmetadata(document: &[u8], limits: &Limits) -> Result<GroupMetadata> {
     let path = Path::root(".zmetadata");
     let mut object = Object::new(json::parse_object(document, limits, ".zmetadata")?, &path);
     let (format, key) = object.required("zarr_consolidated_format")?;
@@ -90,7 +125,7 @@ fn document_key(prefix: &str, document: &str) -> String {
     if prefix.is_empty() { document.into() } else { format!("{prefix}/{document}") }
 }
 
-pub(crate) fn to_zmetadata(group: &GroupMetadata) -> Result<Value> {
+fn to_zmetadata(group: &GroupMetadata) -> Result<Value> {
     let mut out = Map::new();
     let mut put = |prefix: &str, document: &str, value: Value| {
         out.insert(document_key(prefix, document), value);

@@ -1,10 +1,12 @@
 //! A v3 codec chain as v2's order, filters and compressor.
 
 use super::codec_names::{ARRAY_FILTERS, codec_to_v2, filter_output, filter_type, type_settings};
-use super::{Endian, Order, V2Extra};
+use crate::array::{Order, V2Extra};
 use crate::dtype::{V2DataType, data_type_to_v2};
-use crate::sharding::plain;
-use crate::{MetaError, Path, Result};
+use crate::endian::Endian;
+use crate::error::{MetaError, Result};
+use crate::names::plain;
+use crate::path::Path;
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;

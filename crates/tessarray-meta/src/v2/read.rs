@@ -1,23 +1,31 @@
 //! A `.zarray` and its `.zattrs` to metadata (Zarr v2, "Arrays").
 
 use super::to_codecs::{object_type, translate};
-use super::{Order, V2Extra};
-use crate::array::{CHUNKS_V2, separator, validate};
+use crate::array::{ArrayMetadata, CHUNKS_V2, Format, Order, V2Extra, separator, validate};
+use crate::chunk_grid::ChunkGrid;
 use crate::dtype::parse_v2_data_type;
+use crate::error::{MetaError, Result};
 use crate::fields::{self, Object};
 use crate::fill::{fill_value_from_json_v2, zero};
-use crate::{
-    ArrayMetadata, ChunkGrid, Format, KeyEncoding, Limits, MetaError, Path, Result, json, non_finite,
-};
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value};
 
 /// The attribute that xarray keeps dimension names in.
 pub(crate) const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-pub(crate) fn from_v2(zarray: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> Result<ArrayMetadata> {
-    let path = Path::root(".zarray");
-    let zarray = json::parse_object(zarray, limits, ".zarray")?;
-    array_from_v2(zarray, attributes(zattrs, limits)?, limits, &path)
+impl ArrayMetadata {
+    /// Parses and validates a `.zarray` with its `.zattrs`, if it has one (Zarr v2, "Arrays").
+    ///
+    /// # Errors
+    /// The same as for [`from_v3`](Self::from_v3); and a `dtype`, filter or compressor that has no equivalent here.
+    pub fn from_v2(zarray: &[u8], zattrs: Option<&[u8]>, limits: &Limits) -> Result<Self> {
+        let path = Path::root(".zarray");
+        let zarray = json::parse_object(zarray, limits, ".zarray")?;
+        array_from_v2(zarray, attributes(zattrs, limits)?, limits, &path)
+    }
 }
 
 pub(super) fn attributes(zattrs: Option<&[u8]>, limits: &Limits) -> Result<Map<String, Value>> {

@@ -1,10 +1,12 @@
 //! A v2 order, filters and compressor as the equivalent v3 codec chain.
 
-use super::Order;
 use super::codec_names::{ARRAY_FILTERS, bytes_codec_to_v3, filter_output};
+use crate::array::Order;
 use crate::dtype::V2DataType;
+use crate::error::{MetaError, Result};
+use crate::fields;
+use crate::path::Path;
 use crate::sharding::check_forbidden;
-use crate::{MetaError, Path, Result, fields};
 use serde_json::{Map, Value};
 use tessarray_buffer::DataType;
 use tessarray_codec::NamedConfig;

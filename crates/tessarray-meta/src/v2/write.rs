@@ -1,11 +1,27 @@
 //! Metadata to a `.zarray` and its `.zattrs`.
 
+use super::from_codecs::v2_from_codecs;
 use super::read::DIMENSIONS;
-use super::v2_from_codecs;
+use crate::array::{ArrayMetadata, Format, Order, V2Extra};
 use crate::dtype::parse_v2_data_type;
-use crate::fill_write::fill_value_to_json_v2;
-use crate::{ArrayMetadata, Format, KeyEncoding, MetaError, Path, Result, non_finite};
+use crate::error::{MetaError, Result};
+use crate::fill::fill_value_to_json_v2;
+use crate::key_encoding::KeyEncoding;
+use crate::path::Path;
+use crate::{json, non_finite};
 use serde_json::{Map, Value};
+
+impl ArrayMetadata {
+    /// The `.zarray` and `.zattrs` documents. Fails where v2 cannot say it: sharding, partial axis permutations, or
+    /// some but not all dimensions named.
+    ///
+    /// # Errors
+    /// v2 cannot say it: sharding, a permutation of some axes, a codec of v3 only, or some but not all dimensions named.
+    pub fn to_v2(&self) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (zarray, zattrs) = array_to_v2(self)?;
+        Ok((json::to_pretty(&zarray), json::to_pretty(&zattrs)))
+    }
+}
 
 /// Members in the order in which zarr-python writes them.
 pub(crate) fn array_to_v2(array: &ArrayMetadata) -> Result<(Value, Value)> {
@@ -20,7 +36,7 @@ pub(crate) fn array_to_v2(array: &ArrayMetadata) -> Result<(Value, Value)> {
         Some(extra) => extra.clone(),
         None => {
             let made = v2_from_codecs(&array.codecs, &array.data_type, array.shape.len())?;
-            super::V2Extra { dimension_separator: Some(separator), ..made }
+            V2Extra { dimension_separator: Some(separator), ..made }
         }
     };
     let stored = parse_v2_data_type(&extra.dtype, Some(&array.data_type), &path.key("dtype"))?;
@@ -28,7 +44,7 @@ pub(crate) fn array_to_v2(array: &ArrayMetadata) -> Result<(Value, Value)> {
         true => Value::Null,
         false => fill_value_to_json_v2(&array.data_type, stored.endian, &array.fill_value),
     };
-    let order = if extra.order == super::Order::F { "F" } else { "C" };
+    let order = if extra.order == Order::F { "F" } else { "C" };
     let objects = |codecs: Vec<Map<String, Value>>| codecs.into_iter().map(Value::Object).collect::<Value>();
 
     let mut out = Map::new();

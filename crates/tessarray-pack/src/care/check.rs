@@ -1,75 +1,48 @@
-//! Looking for damage, and saving what can be saved.
+//! Looking for damage.
 
-use super::compact::ids_of;
+use super::chunks::ids_of;
+use super::damage::Damage;
 use super::history::Seen;
 use crate::catalogue::merge::merge;
 use crate::catalogue::{Entry, GONE, Numbering, Part, Row};
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::log::{Added, Commit, Kind, Link, PartFile};
+use crate::log::{Commit, Link, PartFile};
 use crate::names::{TAGS, join};
 use crate::pack::Pack;
 use crate::version::fetch;
-use crate::{PackError, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Chunks read at once.
 const BATCH: usize = 256;
 
-/// Something that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
-    /// The file.
-    pub file: String,
-    /// Where in it, where that is known.
-    pub offset: Option<u64>,
-    /// The array, group or key that it concerns, where it concerns one.
-    pub path: Option<String>,
-    /// The versions that it concerns, as far as they can be told.
-    pub versions: Vec<u64>,
-    /// What is wrong.
-    pub problem: String,
-}
-
-/// What a repair found and did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repaired {
-    /// The damage, as [`Pack::check`] tells it.
-    pub damage: Vec<Damage>,
-    /// The version that was made, without what is damaged; `None` where nothing was, or was to be, changed.
-    pub version: Option<u64>,
-    /// Chunks and values that are lost: they read as if they had never been written.
-    pub lost: u64,
-}
-
 /// What a look at all of a pack gives, for a repair to go on from.
-struct Examined {
-    damage: Vec<Damage>,
+pub(super) struct Examined {
+    pub damage: Vec<Damage>,
     /// The latest commit that can be read, and its checksum.
-    latest: Option<(Commit, u32)>,
+    pub latest: Option<(Commit, u32)>,
     /// The number of the latest commit, which may be one that cannot be read.
-    last: u64,
+    pub last: u64,
     /// Its rows and segments, and which rows' entries are not right; looked at where the look is deep.
-    rows: Vec<Row>,
-    ids: Vec<Id>,
-    bad: Vec<(usize, usize)>,
-}
-
-impl Damage {
-    fn file(file: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { file: file.into(), offset: None, path: None, versions: Vec::new(), problem: problem.into() }
-    }
+    pub rows: Vec<Row>,
+    pub ids: Vec<Id>,
+    pub bad: Vec<(usize, usize)>,
 }
 
 impl Pack {
     /// Looks at every commit, the chain they make, every part of the catalogue, and whether the segments that the
     /// versions name are there and long enough, and every tag; with `deep` reads and checks every chunk that any version
     /// shows, each once. An empty list is good news.
+    ///
+    /// # Errors
+    /// The store failed, or there is no memory. Damage is no error but what it returns.
     pub fn check(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<Damage>> {
         Ok(self.examine(deep, progress)?.damage)
     }
 
-    fn examine(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Examined> {
+    /// All that a look finds; see [`Pack::check`].
+    pub(super) fn examine(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Examined> {
         let mut damage = Vec::new();
         let (commits, last) = self.check_commits(&mut damage)?;
         let sizes: BTreeMap<Id, u64> = self.files()?.into_iter().map(|(_, size, id)| (id, size)).collect();
@@ -105,47 +78,6 @@ impl Pack {
         }
         let damage = told;
         Ok(Examined { damage, latest: commits.into_iter().last(), last, rows, ids, bad })
-    }
-
-    /// Makes a version without what is damaged in the latest one, so that the rest can be read and written again.
-    /// Without `apply` it only says what it would lose. Older versions, and the damaged files, stay as they are.
-    pub fn repair(&self, apply: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Repaired> {
-        let Examined { damage, latest, last, mut rows, ids, bad } = self.examine(true, progress)?;
-        if apply {
-            self.abandoned(0, true)?;
-        }
-        if damage.is_empty() {
-            return Ok(Repaired::default());
-        }
-        let Some((latest, crc32c)) = latest else {
-            return Err(self.damaged("commits", "no commit can be read".into()));
-        };
-        // What only older versions show stays damaged, and is no reason for a version.
-        let older = |one: &Damage| {
-            one.file.starts_with("segments/")
-                && !one.versions.is_empty()
-                && !one.versions.contains(&latest.number)
-        };
-        let nothing = damage.iter().all(older);
-        let mut repaired = Repaired { damage, version: None, lost: bad.len() as u64 };
-        if !apply || nothing {
-            return Ok(repaired);
-        }
-        for (row, entry) in bad.into_iter().rev() {
-            rows[row].entries.remove(entry);
-        }
-        rows.retain(|row| !row.entries.is_empty() || row.value.is_some());
-        // The next after what was looked at: what others committed since is not undone, but found to be there.
-        let number = self.log().after_lost(last)?;
-        let parent = Some(Link { number: latest.number, crc32c });
-        let message = format!("repair: {} chunks and values are lost", repaired.lost);
-        let draft = self.draft(number, parent, Kind::Rollback, &message)?;
-        let commit = Commit { parts: self.put_rows(&rows, &ids, 0)?.into_iter().collect(), ..draft };
-        match self.log().add(&commit)? {
-            Added::Yes => repaired.version = Some(number),
-            Added::Taken => return Err(PackError::overlaps_all(number, "the whole pack")),
-        }
-        Ok(repaired)
     }
 
     /// The commits that can be read, oldest first, with their checksums; and the number of the last one.
@@ -225,7 +157,7 @@ impl Pack {
                 }
             };
             for row in 0..group.len() {
-                let (node, ..) = group.place(row);
+                let (node, ..) = group.key(row);
                 let path = || Some(String::from_utf8_lossy(node).into_owned());
                 for (_, entry) in group.entries(row).filter(|(_, entry)| entry.segment != GONE) {
                     let problem = match part.segment(entry.segment) {

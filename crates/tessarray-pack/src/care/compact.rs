@@ -7,18 +7,18 @@
 //!
 //! The old segments stay for the older versions, until those are expired.
 
+use super::chunks::ids_of;
 use crate::catalogue::merge::merge;
 use crate::catalogue::{Entry, Numbering, Row, SegmentTable};
-use crate::checksum::{self, Chunk};
+use crate::chunk_checksum::{self, ChunkId};
 use crate::commit::outlived;
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::log::{Added, Commit, Kind, Link, PartFile};
-use crate::names::join;
+use crate::log::{Added, Commit, CommitKind, Link, PartFile};
 use crate::pack::Pack;
 use crate::transaction::{Location, Segments};
+use crate::version::fetch;
 use crate::version::fetch::Check;
-use crate::version::{Piece, fetch};
-use crate::{PackError, Result};
 use std::sync::Arc;
 
 /// The level of a part that holds everything: it is not merged with small ones.
@@ -44,6 +44,11 @@ pub struct Compacted {
 impl Pack {
     /// Rewrites the latest version; see the top of the file. Memory: a batch of 16 MiB, and the catalogue's rows.
     /// `progress` is told the chunks that are done and all.
+    ///
+    /// # Errors
+    /// A chunk is damaged ([`PackError::Corrupt`], or [`PackError::Store`]): nothing is changed. Another writer made a
+    /// version that has to be compacted anew ([`PackError::Conflict`]), or an expiry took the new files
+    /// ([`PackError::Outlived`]): run it again.
     pub fn compact(&self, message: &str, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted> {
         let base = self.latest()?;
         let files = &base.commit().parts;
@@ -74,8 +79,8 @@ impl Pack {
         // Variable by variable.
         let mut order: Vec<usize> = (0..rows.len()).filter(|&i| !rows[i].entries.is_empty()).collect();
         order.sort_by(|&a, &b| {
-            let place = |i: usize| (variable(&rows[i]), rows[i].place());
-            place(a).cmp(&place(b))
+            let key = |i: usize| (variable(&rows[i]), rows[i].key());
+            key(a).cmp(&key(b))
         });
         for i in order {
             let row = &mut rows[i];
@@ -109,10 +114,10 @@ impl Pack {
             let (segment, location) = segments.put(variable(row), &[&bytes])?;
             let (number, entry) = &mut row.entries[at];
             entry.crc = match (check, &numbering) {
-                (Check::Value(key), _) => checksum::of_value(&bytes, key, segment),
+                (Check::Value(key), _) => chunk_checksum::of_value(&bytes, key, segment),
                 (_, Some(numbering)) => {
-                    let (at, inner) = numbering.place(*number);
-                    checksum::of_chunk(&[&bytes], Chunk { node, at: &at, inner }, segment)
+                    let (at, inner) = numbering.coordinates(*number);
+                    chunk_checksum::of_chunk(&[&bytes], ChunkId { node, at: &at, inner }, segment)
                 }
                 (_, None) => entry.crc,
             };
@@ -137,13 +142,13 @@ impl Pack {
                     continue;
                 }
                 match (theirs.kind, theirs.delta) {
-                    (Kind::Write, Some(delta)) => all.push(delta),
+                    (CommitKind::Write, Some(delta)) => all.push(delta),
                     _ => return Err(conflict()),
                 }
             }
             all.extend_from_slice(parts);
             let parent = Some(Link { number: latest.number, crc32c: crc });
-            let draft = self.draft(latest.number + 1, parent, Kind::Compact, message)?;
+            let draft = self.draft(latest.number + 1, parent, CommitKind::Compact, message)?;
             let commit = Commit { transaction, parts: all, segments: segments.stored(), ..draft };
             if matches!(self.log().add(&commit)?, Added::Yes) {
                 return Ok(commit.number);
@@ -151,34 +156,6 @@ impl Pack {
         }
         Err(PackError::overlaps_all(base.number, "the whole pack"))
     }
-}
-
-impl Pack {
-    /// Some of a row's chunks, or its value, and what each is checked against; `ids` are the segments by number.
-    pub(crate) fn pieces(
-        &self,
-        row: &Row,
-        range: std::ops::Range<usize>,
-        node: u64,
-        numbering: Option<&Numbering>,
-        ids: &[Id],
-    ) -> Result<Vec<(Piece, Check)>> {
-        let piece = |(number, entry): &(u64, Entry)| {
-            let id = usize::try_from(entry.segment).ok().and_then(|at| ids.get(at));
-            let id = id.ok_or_else(|| self.damaged("catalogue", "a segment without a name".into()))?;
-            let check = match numbering {
-                Some(numbering) => Check::chunk(&row.node, node, numbering, *number),
-                None => Check::Value(join(&row.node, &row.name)),
-            };
-            Ok((Piece::stored(*id, *entry), check))
-        };
-        row.entries[range].iter().map(piece).collect()
-    }
-}
-
-/// The numbers of the nodes that have one.
-pub(crate) fn ids_of(rows: &[Row]) -> std::collections::HashMap<Arc<str>, u64> {
-    rows.iter().filter_map(|row| Some((Arc::clone(&row.node), row.id?))).collect()
 }
 
 /// The last part of a path: what is stored together.
@@ -200,7 +177,7 @@ fn settle(rows: &mut [Row], places: &[Vec<Location>], segments: &Segments) -> Ve
     let mut table = SegmentTable::default();
     for (row, places) in rows.iter_mut().zip(places) {
         for ((_, entry), location) in row.entries.iter_mut().zip(places) {
-            let (id, offset) = segments.place(*location);
+            let (id, offset) = segments.stored_at(*location);
             (entry.segment, entry.offset) = (table.number(id), offset);
         }
     }

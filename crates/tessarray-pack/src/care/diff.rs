@@ -1,8 +1,8 @@
 //! What differs between two versions.
 
-use crate::Result;
 use crate::catalogue::merge::merge;
 use crate::catalogue::{GONE, Numbering, Row};
+use crate::error::Result;
 use crate::id::Id;
 use crate::names::{STATISTICS, is_document, join};
 use crate::pack::Pack;
@@ -35,29 +35,29 @@ pub enum Change {
 }
 
 /// Where a chunk lies: what is compared, since stored bytes do not change.
-type Place = (Id, u64, u64, u32);
+type StoredAt = (Id, u64, u64, u32);
 
 #[derive(Default)]
-struct Node {
+struct NodeContent {
     path: Arc<str>,
-    values: BTreeMap<String, (bytes::Bytes, Option<Place>)>,
+    values: BTreeMap<String, (bytes::Bytes, Option<StoredAt>)>,
     /// How the chunks are numbered.
     grid: Option<Arc<str>>,
-    chunks: BTreeMap<u64, Place>,
+    chunks: BTreeMap<u64, StoredAt>,
 }
 
 /// How many chunks of a node differ. A chunk has another number where the array was resized along an axis other than the
 /// first: then it is known by its coordinates.
-fn differing(old: &Node, new: &Node) -> Result<u64> {
-    fn count<K: Ord>(old: &BTreeMap<K, Place>, new: &BTreeMap<K, Place>) -> u64 {
+fn differing(old: &NodeContent, new: &NodeContent) -> Result<u64> {
+    fn count<K: Ord>(old: &BTreeMap<K, StoredAt>, new: &BTreeMap<K, StoredAt>) -> u64 {
         let added = new.iter().filter(|(chunk, place)| old.get(chunk) != Some(place)).count();
         let removed = old.keys().filter(|chunk| !new.contains_key(chunk)).count();
         (added + removed) as u64
     }
-    fn placed(node: &Node) -> Result<BTreeMap<(Vec<u64>, u64), Place>> {
+    fn placed(node: &NodeContent) -> Result<BTreeMap<(Vec<u64>, u64), StoredAt>> {
         let Some(grid) = &node.grid else { return Ok(BTreeMap::new()) };
         let numbering = Numbering::of_row(&node.path, grid)?;
-        Ok(node.chunks.iter().map(|(number, place)| (numbering.place(*number), *place)).collect())
+        Ok(node.chunks.iter().map(|(number, place)| (numbering.coordinates(*number), *place)).collect())
     }
     if old.grid == new.grid {
         return Ok(count(&old.chunks, &new.chunks));
@@ -67,6 +67,9 @@ fn differing(old: &Node, new: &Node) -> Result<u64> {
 
 impl Pack {
     /// Compares two versions, node by node. Costs a look at both catalogues, and none at data.
+    ///
+    /// # Errors
+    /// There is no such version, or a part of its catalogue is damaged.
     pub fn diff(&self, from: u64, to: u64) -> Result<Vec<Difference>> {
         let (mut before, after) = (self.nodes(&self.version(from)?)?, self.nodes(&self.version(to)?)?);
         let mut found = Vec::new();
@@ -90,10 +93,10 @@ impl Pack {
         Ok(found)
     }
 
-    fn nodes(&self, version: &PackVersion) -> Result<BTreeMap<String, Node>> {
+    fn nodes(&self, version: &PackVersion) -> Result<BTreeMap<String, NodeContent>> {
         let parts = version.commit().parts.iter().map(|file| self.parts_cache().get(file));
         let (rows, segments) = merge(&parts.collect::<Result<Vec<_>>>()?, true)?;
-        let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+        let mut nodes: BTreeMap<String, NodeContent> = BTreeMap::new();
         // What is known of values changes with them, and is no change of its own.
         for row in rows.iter().filter(|row| *row.name != *STATISTICS) {
             let path = if row.name.is_empty() || is_document(&row.name) {
@@ -107,7 +110,7 @@ impl Pack {
     }
 }
 
-fn add(node: &mut Node, row: &Row, segments: &[Id]) {
+fn add(node: &mut NodeContent, row: &Row, segments: &[Id]) {
     let mut places =
         row.entries.iter().filter(|(_, entry)| entry.segment != GONE).filter_map(|(number, entry)| {
             let id = segments.get(usize::try_from(entry.segment).ok()?)?;

@@ -12,7 +12,7 @@
 //!    that changes nothing and says in `swept` of which moment the youngest of them is. It takes its turn among the
 //!    commits of all writers. One before it is seen by step 5. One after it has looked at it, since nobody can take a
 //!    number without having read what stands below, and does not name a file of that moment or before that it put
-//!    before it looked: it puts it again, or ends with [`PackError::Outlived`](crate::PackError::Outlived).
+//!    before it looked: it puts it again, or ends with [`PackError::Outlived`](PackError::Outlived).
 //! 5. Versions are looked up again. Strays that were there before step 4 and that no version names are deleted.
 //!
 //! So no commit that took place names a file that is deleted, however long its transaction took, and whatever the clocks
@@ -22,10 +22,10 @@
 //! goes on. A reader that has a version open keeps reading it for the length of the retention. A transaction that
 //! began on a version that was expired conflicts.
 
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::log::{Added, Commit, Kind, Link};
+use crate::log::{Added, Commit, CommitKind, Link};
 use crate::pack::Pack;
-use crate::{PackError, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tessarray_store::Key;
@@ -73,6 +73,11 @@ impl Expired {
 impl Pack {
     /// Removes old versions and reclaims their space. With `dry`, only says what it would remove. Where files are
     /// removed that no version ever named, there is a new version of kind `compact` with the same content.
+    ///
+    /// # Errors
+    /// A commit file is missing or damaged, or a part of the catalogue that a version needs ([`PackError::Corrupt`]): what
+    /// they name would be taken for nobody's, so nothing is removed. The store failed: what was removed by then stays
+    /// removed, and the next call goes on.
     pub fn expire(&self, keep: &Keep, dry: bool) -> Result<Expired> {
         let now = self.clock().millis();
         let retention = u64::try_from(keep.retention.as_millis()).unwrap_or(u64::MAX);
@@ -152,7 +157,7 @@ impl Pack {
         for _ in 0..ATTEMPTS {
             let (latest, crc32c) = self.log().latest()?;
             let parent = Some(Link { number: latest.number, crc32c });
-            let draft = self.draft(latest.number + 1, parent, Kind::Compact, "expire")?;
+            let draft = self.draft(latest.number + 1, parent, CommitKind::Compact, "expire")?;
             let commit = Commit { parts: latest.parts, swept: Some(moment), ..draft };
             if matches!(self.log().add(&commit)?, Added::Yes) {
                 return Ok(());

@@ -4,28 +4,28 @@
 //! names it, until all of its chunks are known to be right; each stored chunk is read once, for the newest version that shows
 //! it. What is not right is looked for in the older versions, too, so that all that show it are named.
 
-use super::check::Damage;
+use super::damage::Damage;
 use crate::catalogue::{Entry, GONE, Group, Numbering, Part};
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::log::Commit;
 use crate::names::join;
 use crate::pack::Pack;
 use crate::version::fetch::Check;
 use crate::version::{Content, Piece, Snapshot, fetch};
-use crate::{PackError, Result};
 use std::collections::{BTreeSet, HashMap};
 
 /// Chunks read at once.
 const BATCH: usize = 256;
 
 /// A stored chunk: its segment, and where in that it begins.
-pub(crate) type Spot = (Id, u64);
+pub(crate) type SegmentOffset = (Id, u64);
 
 /// The chunks that were read: `None` where one is right, else the number of its damage.
-pub(crate) type Seen = HashMap<Spot, Option<usize>>;
+pub(crate) type Seen = HashMap<SegmentOffset, Option<usize>>;
 
 /// A chunk to read: where, what it is checked against, and whose it is.
-type Pending = (Spot, Piece, Check, String);
+type Pending = (SegmentOffset, Piece, Check, String);
 
 impl Pack {
     /// Reads the chunks that versions before the latest show and that were not read yet.
@@ -136,7 +136,7 @@ fn shown(
     (chunk, entry): (u64, Entry),
     id: Id,
 ) -> Result<Option<(Piece, Check, String)>> {
-    let (node, name, _) = group.place(row);
+    let (node, name, _) = group.key(row);
     let (node, name) = (String::from_utf8_lossy(node), String::from_utf8_lossy(name));
     let piece = Piece::stored(id, entry);
     if !name.is_empty() {
@@ -145,13 +145,13 @@ fn shown(
         let key = join(&node, &name);
         return Ok(same.then(|| (piece, Check::Value(key.clone()), key)));
     }
-    let Some(info) = version.info(&node)? else { return Ok(None) };
+    let Some(array) = version.array(&node)? else { return Ok(None) };
     let numbering = Numbering::of_row(&node, group.grid(row).map_or("", |text| text))?;
-    let (at, inner) = numbering.place(chunk);
-    let found = version.entry(&node, &info, &at, inner)?;
+    let (at, inner) = numbering.coordinates(chunk);
+    let found = version.entry(&node, &array, &at, inner)?;
     if found.is_none_or(|(found, there)| (found, there.offset) != (id, entry.offset)) {
         return Ok(None);
     }
-    let check = Check::chunk(&node.as_ref().into(), info.id, &numbering, chunk);
+    let check = Check::chunk(&node.as_ref().into(), array.id, &numbering, chunk);
     Ok(Some((piece, check, node.into_owned())))
 }

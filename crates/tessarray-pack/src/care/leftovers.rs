@@ -1,7 +1,7 @@
 //! What writers who were killed left half written: not files of the pack, and under names that nobody uses again.
 
 use super::expire::UNDER_WAY;
-use crate::Result;
+use crate::error::Result;
 use crate::pack::Pack;
 use std::time::Duration;
 use tessarray_store::Prefix;
@@ -18,6 +18,9 @@ pub struct Leftovers {
 impl Pack {
     /// What writers who were killed an hour ago or longer left half written. `expire` and `repair` remove it. Costs a
     /// listing of the pack; stores that are no directories have none.
+    ///
+    /// # Errors
+    /// The store cannot be listed.
     pub fn leftovers(&self) -> Result<Leftovers> {
         self.abandoned(0, false)
     }

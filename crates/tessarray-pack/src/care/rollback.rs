@@ -1,8 +1,8 @@
 //! Back to an earlier version: a new version with the earlier one's catalogue.
 
-use crate::log::{Added, Commit, Kind, Link};
+use crate::error::{PackError, Result};
+use crate::log::{Added, Commit, CommitKind, Link};
 use crate::pack::Pack;
-use crate::{PackError, Result};
 
 impl Pack {
     /// Makes a new version with the content of an earlier one; nothing is removed. Returns its number.
@@ -23,7 +23,7 @@ impl Pack {
         let target = self.version(version)?;
         let (latest, crc) = self.log().latest()?;
         let parent = Some(Link { number: latest.number, crc32c: crc });
-        let draft = self.draft(latest.number + 1, parent, Kind::Rollback, message)?;
+        let draft = self.draft(latest.number + 1, parent, CommitKind::Rollback, message)?;
         let commit = Commit { parts: target.commit().parts.clone(), ..draft };
         match self.log().add(&commit)? {
             Added::Yes => Ok(commit.number),

@@ -1,8 +1,8 @@
 //! Names for versions: `tags/<name>.json`. A tagged version is not expired.
 
+use crate::error::{PackError, Result};
 use crate::names::TAGS;
 use crate::pack::Pack;
-use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tessarray_codec::crc32c;
@@ -18,7 +18,7 @@ struct Tag {
 }
 
 /// The checksum of a tag's file: without it a flipped bit would be another version.
-fn seal(name: &str, version: u64, time: &str) -> String {
+fn checksum(name: &str, version: u64, time: &str) -> String {
     format!("{:08x}", crc32c::crc32c(format!("{name}\n{version}\n{time}").as_bytes()))
 }
 
@@ -30,7 +30,7 @@ impl Pack {
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         self.version(version)?;
         let time = self.clock().text();
-        let tag = Tag { version, crc32c: Some(seal(name, version, &time)), time };
+        let tag = Tag { version, crc32c: Some(checksum(name, version, &time)), time };
         let text = serde_json::to_vec(&tag).map_err(|error| self.damaged(TAGS, error.to_string()))?;
         self.store().put(&key(name)?, &[&text], PutMode::Create)?;
         // One who expires versions may not have seen the tag. If it is still there, they will, and put it back.
@@ -46,11 +46,17 @@ impl Pack {
     }
 
     /// Takes a name away; `false` where it is none.
+    ///
+    /// # Errors
+    /// It is no name, or the store failed.
     pub fn untag(&self, name: &str) -> Result<bool> {
         Ok(self.store().delete(&key(name)?)?)
     }
 
     /// All names and the versions they stand for, by name.
+    ///
+    /// # Errors
+    /// A tag is damaged ([`PackError::Corrupt`]), or the store failed.
     pub fn tags(&self) -> Result<Vec<(String, u64)>> {
         let mut tags = Vec::new();
         for name in self.tag_names()? {
@@ -71,12 +77,15 @@ impl Pack {
     }
 
     /// The version that a name stands for.
+    ///
+    /// # Errors
+    /// It is no name, the tag is damaged ([`PackError::Corrupt`]), or the store failed.
     pub fn tagged(&self, name: &str) -> Result<Option<u64>> {
         let key = key(name)?;
         let Some((bytes, _)) = self.store().get(&key)? else { return Ok(None) };
         let tag: Tag =
             serde_json::from_slice(&bytes).map_err(|error| self.damaged(key.as_str(), error.to_string()))?;
-        let found = seal(name, tag.version, &tag.time);
+        let found = checksum(name, tag.version, &tag.time);
         match tag.crc32c {
             Some(expected) if expected != found => {
                 let reason = format!("checksum: expected {expected}, found {found}");
@@ -88,6 +97,9 @@ impl Pack {
 
     /// The latest version that was committed at or before a moment, a text as in [`Commit::time`](crate::Commit);
     /// a beginning of one stands for its first moment.
+    ///
+    /// # Errors
+    /// There is none that old ([`PackError::NoVersion`]), or a commit file is damaged.
     pub fn version_at(&self, time: &str) -> Result<u64> {
         let found = self.versions()?.into_iter().rev().find(|commit| commit.time.as_str() <= time);
         found.map(|commit| commit.number).ok_or_else(|| PackError::NoVersion {

@@ -1,7 +1,7 @@
 //! What documents say, as columns for those who query the catalogue.
 
 use super::row::{Row, Value};
-use crate::names::{V2_ARRAY, V3, is_document};
+use crate::names::{V2_ARRAY, V2_GROUP, V3, is_document};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl About {
             V2_ARRAY => {
                 Some(Self { kind: "array".into(), dtype: member("dtype"), codecs: member("compressor") })
             }
-            ".zgroup" => Some(Self { kind: "group".into(), dtype: None, codecs: None }),
+            V2_GROUP => Some(Self { kind: "group".into(), dtype: None, codecs: None }),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use super::parquet::{Column, Numbered, Shared, Texts, calmly, general};
 use super::row::{Entry, Row, Value};
 use super::schema::{self, broken, column};
 use super::template::{self, Text};
-use crate::Result;
+use crate::error::Result;
 use bytes::Bytes;
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -20,7 +20,7 @@ const NEAR: usize = 4;
 type Parsed<T> = parquet::errors::Result<T>;
 
 /// What rows are sorted by.
-pub(crate) type Place<'a> = (&'a [u8], &'a [u8], u64);
+pub(crate) type RowKey<'a> = (&'a [u8], &'a [u8], u64);
 
 /// Decoded rows.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Group {
     }
 
     /// What row number `row` is sorted by.
-    pub(crate) fn place(&self, row: usize) -> Place<'_> {
+    pub(crate) fn key(&self, row: usize) -> RowKey<'_> {
         (self.nodes.get(row), self.name(row), self.first[row].cast_unsigned())
     }
 
@@ -111,21 +111,21 @@ impl Group {
         self.names.get(row).unwrap_or_default()
     }
 
-    /// How many rows are at or before `place`.
-    pub(crate) fn upper(&self, place: Place<'_>) -> usize {
-        self.partition(|row| row <= place)
+    /// How many rows are at or before `key`.
+    pub(crate) fn upper(&self, key: RowKey<'_>) -> usize {
+        self.partition(|row| row <= key)
     }
 
-    /// How many rows are before `place`.
-    pub(crate) fn lower(&self, place: Place<'_>) -> usize {
-        self.partition(|row| row < place)
+    /// How many rows are before `key`.
+    pub(crate) fn lower(&self, key: RowKey<'_>) -> usize {
+        self.partition(|row| row < key)
     }
 
-    fn partition(&self, before: impl Fn(Place<'_>) -> bool) -> usize {
+    fn partition(&self, before: impl Fn(RowKey<'_>) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            if before(self.place(middle)) {
+            if before(self.key(middle)) {
                 low = middle + 1;
             } else {
                 high = middle;

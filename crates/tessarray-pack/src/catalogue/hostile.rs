@@ -5,6 +5,9 @@ use super::part::metadata_of;
 use bytes::Bytes;
 
 /// Decodes all rows of a file that says of itself that it is a part; how many there are.
+///
+/// # Errors
+/// What is wrong with it, in words.
 pub fn rows(file: &[u8]) -> std::result::Result<usize, String> {
     let metadata = metadata_of(file).map_err(|error| error.to_string())?;
     let bytes = Bytes::copy_from_slice(file);

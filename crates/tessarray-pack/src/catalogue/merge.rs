@@ -4,9 +4,9 @@ use super::numbering::Numbering;
 use super::part::Part;
 use super::row::{Entry, GONE, Row};
 use super::rows::{SegmentTable, chunk_rows};
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::log::PartFile;
-use crate::{PackError, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) fn due(parts: &[PartFile]) -> Option<(usize, u8)> {
 /// The chunks of a node cannot be numbered together ([`PackError::TooLarge`]).
 pub(crate) fn merge(parts: &[Arc<Part>], bottom: bool) -> Result<(Vec<Row>, Vec<Id>)> {
     let mut values: BTreeMap<(Arc<str>, Arc<str>), Row> = BTreeMap::new();
-    let mut nodes: BTreeMap<Arc<str>, Node> = BTreeMap::new();
+    let mut nodes: BTreeMap<Arc<str>, NodeChunks> = BTreeMap::new();
     let mut segments = SegmentTable::default();
     for (age, part) in parts.iter().enumerate() {
         let mut number = |entry: Entry| -> Result<Entry> {
@@ -93,7 +93,7 @@ fn in_use(rows: &mut [Row], ids: &[Id]) -> Vec<Id> {
 }
 
 /// Chunks that are numbered alike, newest first.
-struct Run {
+struct SameGrid {
     text: Arc<str>,
     numbering: Numbering,
     entries: Vec<(u64, Entry)>,
@@ -101,13 +101,13 @@ struct Run {
 
 /// The chunks of one node, newest first.
 #[derive(Default)]
-struct Node {
-    runs: Vec<Run>,
+struct NodeChunks {
+    runs: Vec<SameGrid>,
     /// The part that made the node anew: later ones do not count.
     closed: Option<usize>,
 }
 
-impl Node {
+impl NodeChunks {
     fn add(&mut self, row: Row, age: usize) -> Result<()> {
         if self.closed.is_some_and(|closed| age > closed) {
             return Ok(());
@@ -124,7 +124,7 @@ impl Node {
         }
         match self.runs.last_mut() {
             Some(run) if run.text == text => run.entries.extend(row.entries),
-            _ => self.runs.push(Run { text, numbering, entries: row.entries }),
+            _ => self.runs.push(SameGrid { text, numbering, entries: row.entries }),
         }
         Ok(())
     }
@@ -143,9 +143,9 @@ impl Node {
             chunks.into_iter().filter(|(_, entry)| keep(entry)).collect()
         } else {
             let mut chunks = BTreeMap::new();
-            for Run { numbering: own, entries, .. } in self.runs {
+            for SameGrid { numbering: own, entries, .. } in self.runs {
                 for (number, entry) in entries {
-                    chunks.entry(own.place(number)).or_insert(entry);
+                    chunks.entry(own.coordinates(number)).or_insert(entry);
                 }
             }
             chunks.retain(|_, entry| keep(entry));
@@ -219,7 +219,7 @@ mod tests {
 
     /// Number and segment of each chunk of these rows, newest first, as merged; with how they are numbered.
     fn merged(rows: &[Row], bottom: bool) -> Result<(String, Vec<(u64, i32)>)> {
-        let mut node = Node::default();
+        let mut node = NodeChunks::default();
         for (age, row) in rows.iter().enumerate() {
             node.add(row.clone(), age)?;
         }

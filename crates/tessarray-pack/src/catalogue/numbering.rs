@@ -5,7 +5,7 @@
 //! they are when an array grows along it. Rows keep the lengths of the others as text (`3:20,4;64`: rank 3, a grid of
 //! ? x 20 x 4 shards with 64 inner chunks each), since a resize along another axis changes the numbers.
 
-use crate::{PackError, Result};
+use crate::error::{PackError, Result};
 use std::fmt;
 
 /// How the chunks of one array are numbered.
@@ -58,7 +58,7 @@ impl Numbering {
     }
 
     /// The object of a chunk, and the chunk's number in it.
-    pub(crate) fn place(&self, number: u64) -> (Vec<u64>, u64) {
+    pub(crate) fn coordinates(&self, number: u64) -> (Vec<u64>, u64) {
         let (mut object, inner) = (number / self.inner, number % self.inner);
         let mut at = vec![0; self.rank];
         for (axis, &length) in self.trailing.iter().enumerate().rev() {
@@ -118,7 +118,7 @@ mod tests {
                 let numbering = Numbering::new(&grid, inner);
                 assert_eq!(Numbering::parse(&numbering.to_string()), Some(numbering.clone()));
                 for number in 0..grid.iter().product::<u64>().max(1) * inner {
-                    let (at, place) = numbering.place(number);
+                    let (at, place) = numbering.coordinates(number);
                     assert_eq!(numbering.object(&at).unwrap() + place, number, "{numbering}");
                 }
             }

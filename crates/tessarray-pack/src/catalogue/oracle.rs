@@ -44,7 +44,7 @@ fn row(number: usize, (name, kind, length, chunks, gone): Seed) -> Row {
     row
 }
 
-fn read(bytes: &[u8], file: &crate::log::PartFile) -> crate::Result<Arc<Part>> {
+fn read(bytes: &[u8], file: &crate::log::PartFile) -> crate::error::Result<Arc<Part>> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     store.put(&file.key()?, &[bytes], PutMode::Overwrite)?;
     Parts::new(store).get(file)

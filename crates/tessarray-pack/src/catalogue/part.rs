@@ -1,13 +1,13 @@
 //! Parts that are there: opened once, their row groups read and decoded when something in them is wanted.
 
-use super::group::{Group, Place};
+use super::group::{Group, RowKey};
 use super::parquet::calmly;
 use super::row::Row;
 use super::schema::broken;
 use super::write::{GROUPS, GroupInfo, SEGMENTS};
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::log::PartFile;
-use crate::{PackError, Result};
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
@@ -144,10 +144,10 @@ impl Part {
         Ok(self.groups[number].get_or_init(|| Arc::new(group)))
     }
 
-    /// How many row groups begin at or before `place`.
-    fn groups_to(&self, place: Place<'_>) -> usize {
+    /// How many row groups begin at or before `key`.
+    fn groups_to(&self, key: RowKey<'_>) -> usize {
         self.infos
-            .partition_point(|info| (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= place)
+            .partition_point(|info| (info.first.0.as_bytes(), info.first.1.as_bytes(), info.first.2) <= key)
     }
 
     /// The last row of this node and name that begins with chunk `first` or before: its group and its number there.
@@ -157,7 +157,7 @@ impl Part {
         let group = self.group(number)?;
         let row = group.upper(place).checked_sub(1).map(|row| (group, row));
         Ok(row.filter(|(group, row)| {
-            let found = group.place(*row);
+            let found = group.key(*row);
             (found.0, found.1) == (place.0, place.1)
         }))
     }
@@ -171,14 +171,14 @@ impl Part {
         if let Some(last) = last
             && let Some((number, row)) = self.after(last)
             && let Some(group) = self.groups[number].get()
-            && group.place(row) == place
+            && group.key(row) == place
         {
             LAST.set(Some(Last { group: number, row, ..last }));
             return Ok(Some((number, row)));
         }
         let Some(number) = self.groups_to(place).checked_sub(1) else { return Ok(None) };
         let group = self.group(number)?;
-        let row = group.upper(place).checked_sub(1).filter(|&row| group.place(row) == place);
+        let row = group.upper(place).checked_sub(1).filter(|&row| group.key(row) == place);
         if let Some(row) = row {
             let step = last.and_then(|last| self.steps(last, (number, row))).unwrap_or(0);
             LAST.set(Some(Last { part: id, group: number, row, step }));
@@ -208,15 +208,15 @@ impl Part {
         (lengths.sum::<Option<usize>>()? + row).checked_sub(last.row)
     }
 
-    /// Visits the rows from `place` on, in order, for as long as `visit` says so.
+    /// Visits the rows from `key` on, in order, for as long as `visit` says so.
     pub(crate) fn walk(
         &self,
-        place: Place<'_>,
+        key: RowKey<'_>,
         visit: &mut dyn FnMut(&Arc<Group>, usize) -> Result<bool>,
     ) -> Result<()> {
-        for number in self.groups_to(place).saturating_sub(1)..self.groups() {
+        for number in self.groups_to(key).saturating_sub(1)..self.groups() {
             let group = self.group(number)?;
-            for row in group.lower(place)..group.len() {
+            for row in group.lower(key)..group.len() {
                 if !visit(group, row)? {
                     return Ok(());
                 }
@@ -238,9 +238,9 @@ impl Part {
     }
 }
 
-type Parsed = (ParquetMetaData, Vec<GroupInfo>, Vec<Id>);
+type Footer = (ParquetMetaData, Vec<GroupInfo>, Vec<Id>);
 
-fn parse(footer: &[u8]) -> std::result::Result<Parsed, ParquetError> {
+fn parse(footer: &[u8]) -> std::result::Result<Footer, ParquetError> {
     let general = |reason: &str| ParquetError::General(reason.into());
     let metadata = metadata_of(footer)?;
     let value = |key: &str| {

@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub offset: u64,
     /// How many bytes.
     pub length: u64,
-    /// Of the bytes and of what they are; see [`crate::checksum`].
+    /// Of the bytes and of what they are; see [`crate::chunk_checksum`].
     pub crc: u32,
 }
 
@@ -112,11 +112,11 @@ impl Row {
 
     /// The order of rows.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
-        self.place().cmp(&other.place())
+        self.key().cmp(&other.key())
     }
 
     /// What rows are sorted by.
-    pub(crate) fn place(&self) -> (&[u8], &[u8], u64) {
+    pub(crate) fn key(&self) -> (&[u8], &[u8], u64) {
         (self.node.as_bytes(), self.name.as_bytes(), self.first)
     }
 }

@@ -1,12 +1,14 @@
 //! The columns, and how each is encoded.
 
-use crate::{PackError, Result};
+use crate::error::{PackError, Result};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
+use std::io;
 use std::sync::{Arc, OnceLock};
+use tessarray_store::StoreError;
 
 const MESSAGE: &str = "
 message catalogue {
@@ -33,27 +35,27 @@ message catalogue {
 
 /// Columns by their place.
 pub(crate) mod column {
-    pub const NODE: usize = 0;
-    pub const NAME: usize = 1;
-    pub const FIRST: usize = 2;
-    pub const GONE: usize = 3;
-    pub const ID: usize = 4;
-    pub const TEMPLATE: usize = 5;
-    pub const SHAPE: usize = 6;
-    pub const ATTRIBUTES: usize = 7;
-    pub const VALUE: usize = 8;
-    pub const GRID: usize = 9;
-    pub const CHUNK: usize = 10;
-    pub const SEGMENT: usize = 11;
-    pub const OFFSET: usize = 12;
-    pub const LENGTH: usize = 13;
-    pub const CRC: usize = 14;
+    pub(crate) const NODE: usize = 0;
+    pub(crate) const NAME: usize = 1;
+    pub(crate) const FIRST: usize = 2;
+    pub(crate) const GONE: usize = 3;
+    pub(crate) const ID: usize = 4;
+    pub(crate) const TEMPLATE: usize = 5;
+    pub(crate) const SHAPE: usize = 6;
+    pub(crate) const ATTRIBUTES: usize = 7;
+    pub(crate) const VALUE: usize = 8;
+    pub(crate) const GRID: usize = 9;
+    pub(crate) const CHUNK: usize = 10;
+    pub(crate) const SEGMENT: usize = 11;
+    pub(crate) const OFFSET: usize = 12;
+    pub(crate) const LENGTH: usize = 13;
+    pub(crate) const CRC: usize = 14;
     /// For queries: what the document says. Nothing reads them here.
-    pub const KIND: usize = 15;
-    pub const DTYPE: usize = 16;
-    pub const CODECS: usize = 17;
-    pub const STAMP: usize = 18;
-    pub const COUNT: usize = 19;
+    pub(crate) const KIND: usize = 15;
+    pub(crate) const DTYPE: usize = 16;
+    pub(crate) const CODECS: usize = 17;
+    pub(crate) const STAMP: usize = 18;
+    pub(crate) const COUNT: usize = 19;
 }
 
 /// The schema of every part.
@@ -104,5 +106,11 @@ pub(crate) fn properties(small: bool) -> Result<WriterProperties> {
 
 /// A part that cannot be written or read, as an error of the pack.
 pub(crate) fn broken(file: &str, error: ParquetError) -> PackError {
-    PackError::Corrupt { store: "catalogue".into(), file: file.into(), reason: error.to_string() }
+    let is_memory = |error: &io::Error| error.kind() == io::ErrorKind::OutOfMemory;
+    match &error {
+        ParquetError::External(source) if source.downcast_ref().is_some_and(is_memory) => {
+            StoreError::io(file, "decode", io::ErrorKind::OutOfMemory.into()).into()
+        }
+        _ => PackError::Corrupt { store: "catalogue".into(), file: file.into(), reason: error.to_string() },
+    }
 }

@@ -3,7 +3,7 @@
 use super::about::About;
 use super::row::{Row, Value};
 use super::schema::{broken, column, properties, schema};
-use crate::Result;
+use crate::error::Result;
 use crate::id::Id;
 use crate::log::PartFile;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};

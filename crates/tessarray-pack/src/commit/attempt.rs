@@ -3,12 +3,12 @@
 use super::conflict;
 use super::draft::outlived;
 use crate::catalogue::{Row, merge};
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::log::{Added, Commit, Kind, Link, PartFile, Summary};
+use crate::log::{Added, Commit, CommitKind, Link, PartFile, Summary};
 use crate::names::is_document;
 use crate::pack::{Pack, Transaction};
 use crate::transaction::{NewValue, Work, statistics};
-use crate::{PackError, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Pack {
         work.segments().finish()?;
         // 2. The delta.
         statistics::drop_old(&mut *work.edit()?, work.base_version(), || work.number())?;
-        let (mut rows, ids) = work.changes().rows(|location| work.segments().place(location));
+        let (mut rows, ids) = work.changes().rows(|location| work.segments().stored_at(location));
         let mut delta = self.put_part(&rows, &ids, 0)?;
         let summary = self.summary(work)?;
         let mut base = Arc::clone(work.base_version());
@@ -56,7 +56,7 @@ impl Pack {
                 delta: Some(delta.clone()),
                 parts,
                 segments: work.segments().stored(),
-                ..self.draft(number + 1, parent, Kind::Write, message)?
+                ..self.draft(number + 1, parent, CommitKind::Write, message)?
             };
             // 5 to 8.
             if let Added::Yes = self.log().add(&commit)? {
@@ -88,7 +88,7 @@ impl Pack {
             return Ok(delta.millis() <= moment);
         }
         match (theirs.kind, theirs.delta) {
-            (Kind::Compact, _) => Ok(false),
+            (CommitKind::Compact, _) => Ok(false),
             (_, Some(file)) => {
                 let theirs = self.parts_cache().get(&file)?;
                 conflict::check(work.base_version(), rows, &theirs, number)?;
@@ -145,6 +145,11 @@ impl Pack {
 impl Transaction {
     /// Makes the changes a version, and returns its number; `None` where nothing was changed. All of them or, on any
     /// error but [`PackError::Unknown`], none.
+    ///
+    /// # Errors
+    /// [`PackError::Conflict`]: another writer's change overlaps. [`PackError::Outlived`]: an expiry removed what it needs.
+    /// Both mean: run the transaction again. [`PackError::Unknown`]: it took place or it did not; open the pack again and
+    /// look. [`PackError::Ended`]: it was committed or given up before. [`PackError::Store`]: the store failed.
     pub fn commit(&self, message: &str) -> Result<Option<u64>> {
         self.pack().commit(self.work(), message)
     }

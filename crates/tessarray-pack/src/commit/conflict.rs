@@ -5,23 +5,23 @@
 //! the first axis, and attributes, do not concern chunks.
 
 use crate::catalogue::{Group, Numbering, Part, Row, Value};
-use crate::names::{STATISTICS, V2_ARRAY, V3, is_document, is_under};
+use crate::error::{PackError, Result};
+use crate::names::{STATISTICS, V2_ARRAY, V2_GROUP, V3, is_document, is_under};
 use crate::version::Snapshot;
-use crate::{PackError, Result};
 use std::sync::Arc;
 
 /// Compares our rows with the delta of `version`, which was committed meanwhile on the same base.
 pub(crate) fn check(base: &Snapshot, ours: &[Row], theirs: &Part, version: u64) -> Result<()> {
-    Check { base, theirs, version }.all(ours)
+    Comparison { base, theirs, version }.all(ours)
 }
 
-struct Check<'a> {
+struct Comparison<'a> {
     base: &'a Snapshot,
     theirs: &'a Part,
     version: u64,
 }
 
-impl Check<'_> {
+impl Comparison<'_> {
     fn conflict(&self, path: &str, region: impl Into<String>) -> PackError {
         PackError::Conflict { path: path.into(), region: region.into(), version: self.version }
     }
@@ -51,7 +51,7 @@ impl Check<'_> {
     fn ancestors(&self, node: &str) -> Result<()> {
         let mut path = Some(node);
         while let Some(at) = path {
-            for name in [V3, ".zgroup", V2_ARRAY] {
+            for name in [V3, V2_GROUP, V2_ARRAY] {
                 if let Some((group, row)) = self.find(at, name)?
                     && group.gone(row)
                 {
@@ -75,8 +75,8 @@ impl Check<'_> {
         if let Some((group, row)) = self.find(&ours.node, &ours.name)? {
             // The same group made twice is one group. A change made twice is not one change: two appends of as many rows
             // give the same document.
-            let array = ours.id.is_some() && self.is_array(ours);
-            let made = !array && self.base.value_row(&ours.node, &ours.name)?.is_none();
+            let of_array = ours.id.is_some() && self.is_array(ours);
+            let made = !of_array && self.base.value_row(&ours.node, &ours.name)?.is_none();
             let same = (made || ours.gone)
                 && ours.gone == group.gone(row)
                 && ours.entries.is_empty()
@@ -115,7 +115,7 @@ impl Check<'_> {
         let end = format!("{path}0");
         let mut found = None;
         self.theirs.walk((path.as_bytes(), b"", 0), &mut |group, row| {
-            let (node, name, _) = group.place(row);
+            let (node, name, _) = group.key(row);
             if !path.is_empty() && node > end.as_bytes() {
                 return Ok(false);
             }
@@ -163,7 +163,7 @@ impl Check<'_> {
         let own = ours.grid.as_deref().and_then(Numbering::parse);
         let mut conflict = None;
         self.theirs.walk((ours.node.as_bytes(), b"", 0), &mut |group, row| {
-            let (node, name, first) = group.place(row);
+            let (node, name, first) = group.key(row);
             if node != ours.node.as_bytes() || !name.is_empty() {
                 return Ok(false);
             }
@@ -189,7 +189,7 @@ impl Check<'_> {
 }
 
 fn region(numbering: Option<&Numbering>, number: u64) -> String {
-    match numbering.map(|numbering| (numbering.inner(), numbering.place(number))) {
+    match numbering.map(|numbering| (numbering.inner(), numbering.coordinates(number))) {
         Some((1, (at, _))) => format!("chunk {at:?}"),
         Some((_, (at, inner))) => format!("inner chunk {inner} of shard {at:?}"),
         None => format!("chunk number {number}"),

@@ -9,11 +9,11 @@
 //!
 //! Earlier releases made `format.json` first. A pack that has it and nothing else is finished, too.
 
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::log::{Added, Commit, Kind};
+use crate::log::{Added, Commit, CommitKind};
 use crate::names::{FORMAT_FILE, FORMAT_NAME, TAGS};
 use crate::pack::{FORMAT_VERSION, Format, Pack, PackOptions};
-use crate::{PackError, Result};
 use std::sync::Arc;
 use tessarray_store::{Key, Prefix, PutMode, Store, StoreError};
 
@@ -41,7 +41,7 @@ impl Pack {
         let id = options.clock.id()?;
         let created = options.clock.text();
         let made = Self::new(Arc::clone(&store), id, options.clone());
-        let first = made.draft(0, None, Kind::Create, "create")?;
+        let first = made.draft(0, None, CommitKind::Create, "create")?;
         let id = made.put_first(&first)?;
         // 2.
         let format = Format { format: FORMAT_NAME.into(), version: FORMAT_VERSION, id, created };
@@ -90,7 +90,7 @@ impl Pack {
                     }
                     return Ok(first.pack);
                 }
-                Ok((found, _)) if found.kind == Kind::Create && !others => return Ok(found.pack),
+                Ok((found, _)) if found.kind == CommitKind::Create && !others => return Ok(found.pack),
                 // Torn by a loss of power.
                 Err(_) if !others => {
                     match self.store().put(&key, &[&bytes], PutMode::IfMatch(meta.version)) {
@@ -118,6 +118,6 @@ impl Pack {
                 return Ok(false);
             }
         }
-        Ok(matches!(log.add(&self.draft(0, None, Kind::Create, "create")?)?, Added::Yes))
+        Ok(matches!(log.add(&self.draft(0, None, CommitKind::Create, "create")?)?, Added::Yes))
     }
 }

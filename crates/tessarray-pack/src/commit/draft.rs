@@ -1,10 +1,10 @@
 //! What every kind of commit has in common: its draft, and the parts of the catalogue that it puts.
 
 use crate::catalogue::{self, Row};
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::log::{Commit, Kind, Link, PartFile, Summary};
+use crate::log::{Commit, CommitKind, Link, PartFile, Summary};
 use crate::pack::Pack;
-use crate::{PackError, Result};
 use tessarray_store::PutMode;
 
 impl Pack {
@@ -13,7 +13,7 @@ impl Pack {
         &self,
         number: u64,
         parent: Option<Link>,
-        kind: Kind,
+        kind: CommitKind,
         message: &str,
     ) -> Result<Commit> {
         let durable = self.rest_on(parent.as_ref())?;

@@ -12,7 +12,7 @@
 //! broke off. A pack without commits that are not durable costs the read of one commit file. Files that were copied by
 //! other means than a commit are the copier's to sync.
 
-use crate::Result;
+use crate::error::{PackError, Result};
 use crate::log::{Commit, Link};
 use crate::names::{EXPIRED, FORMAT_FILE, segment_key};
 use crate::pack::Pack;
@@ -72,7 +72,7 @@ impl Pack {
             let commit = match self.log().get(link.number) {
                 Ok(Some((commit, crc))) if crc == link.crc32c => commit,
                 // Gone, another one, or damaged.
-                Ok(_) | Err(crate::PackError::Corrupt { .. }) => return Ok(false),
+                Ok(_) | Err(PackError::Corrupt { .. }) => return Ok(false),
                 Err(error) => return Err(error),
             };
             if commit.durable {

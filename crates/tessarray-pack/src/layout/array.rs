@@ -8,7 +8,7 @@ use tessarray_meta::{ChunkGrid, KeyEncoding};
 
 /// What arrays have in common whose documents differ in shape and attributes only.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(super) struct ArrayKind {
     pub rank: usize,
     pub encoding: KeyEncoding,
     pub sharding: Option<Arc<Sharding>>,
@@ -19,7 +19,7 @@ pub(super) struct Kind {
 /// What arrays of one kind and one shape have in common.
 #[derive(Debug)]
 pub(super) struct Layout {
-    kind: Arc<Kind>,
+    kind: Arc<ArrayKind>,
     numbering: Numbering,
     text: Arc<str>,
     shape: Vec<u64>,
@@ -27,7 +27,7 @@ pub(super) struct Layout {
 
 /// An array as the pack sees it.
 #[derive(Debug)]
-pub(crate) struct Info {
+pub(crate) struct PackedArray {
     /// The array's own number.
     pub id: u64,
     pub(super) layout: Arc<Layout>,
@@ -36,7 +36,7 @@ pub(crate) struct Info {
 }
 
 impl Layout {
-    pub(super) fn new(kind: Arc<Kind>, shape: &str) -> Option<Self> {
+    pub(super) fn new(kind: Arc<ArrayKind>, shape: &str) -> Option<Self> {
         let shape: Vec<u64> = serde_json::from_str(shape).ok()?;
         if shape.len() != kind.rank {
             return None;
@@ -48,7 +48,7 @@ impl Layout {
     }
 }
 
-impl Info {
+impl PackedArray {
     /// The lengths of its axes.
     pub(crate) fn shape(&self) -> &[u64] {
         &self.layout.shape

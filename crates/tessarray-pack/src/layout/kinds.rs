@@ -1,6 +1,6 @@
 //! Kinds of arrays: what is made out of a metadata document once, however many arrays have one like it.
 
-use super::array::{Info, Kind, Layout};
+use super::array::{ArrayKind, Layout, PackedArray};
 use crate::catalogue::{Text, join};
 use crate::names::{V2_ARRAY, V3};
 use foldhash::fast::RandomState;
@@ -18,7 +18,7 @@ type Template = (bool, Arc<str>);
 #[derive(Debug)]
 pub(crate) struct Layouts {
     registry: Arc<Registry>,
-    known: RwLock<HashMap<Template, Arc<Kind>>>,
+    known: RwLock<HashMap<Template, Arc<ArrayKind>>>,
     /// Some of them, to be found by where their text lies: quicker than to hash it.
     recent: RwLock<Vec<Recent>>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Layouts {
 #[derive(Debug)]
 struct Recent {
     template: Template,
-    kind: Arc<Kind>,
+    kind: Arc<ArrayKind>,
     shapes: RwLock<HashMap<Box<str>, Arc<Layout>, RandomState>>,
 }
 
@@ -45,13 +45,19 @@ impl Layouts {
     }
 
     /// From a metadata document; `None` where it is no array's that this release can read.
-    pub(crate) fn parse(&self, name: &str, document: &[u8], id: u64) -> Option<Info> {
+    pub(crate) fn parse(&self, name: &str, document: &[u8], id: u64) -> Option<PackedArray> {
         let text = Text::split(document)?;
-        self.info(name, &text.template, text.shape.as_deref(), id)
+        self.array(name, &text.template, text.shape.as_deref(), id)
     }
 
     /// The same, from a document in its parts.
-    pub(crate) fn info(&self, name: &str, template: &Arc<str>, shape: Option<&str>, id: u64) -> Option<Info> {
+    pub(crate) fn array(
+        &self,
+        name: &str,
+        template: &Arc<str>,
+        shape: Option<&str>,
+        id: u64,
+    ) -> Option<PackedArray> {
         if name != V3 && name != V2_ARRAY {
             return None;
         }
@@ -59,7 +65,7 @@ impl Layouts {
             Some(layout) => layout?,
             None => Arc::new(Layout::new(self.known(name, template, shape)?, shape?)?),
         };
-        Some(Info { id, layout, row: None })
+        Some(PackedArray { id, layout, row: None })
     }
 
     /// The layout, if the kind is one of the recent; which may have no such shape.
@@ -83,7 +89,7 @@ impl Layouts {
         Some(layout)
     }
 
-    fn known(&self, name: &str, template: &Arc<str>, shape: Option<&str>) -> Option<Arc<Kind>> {
+    fn known(&self, name: &str, template: &Arc<str>, shape: Option<&str>) -> Option<Arc<ArrayKind>> {
         let key = (name == V3, Arc::clone(template));
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let kind = match known {
@@ -106,7 +112,7 @@ impl Layouts {
         Some(kind)
     }
 
-    fn kind(&self, name: &str, template: &str, shape: Option<&str>) -> Option<Kind> {
+    fn kind(&self, name: &str, template: &str, shape: Option<&str>) -> Option<ArrayKind> {
         let limits = Limits::default();
         let document = join(template, shape, Some("{}"));
         let metadata = if name == V3 {
@@ -114,7 +120,7 @@ impl Layouts {
         } else {
             ArrayMetadata::from_v2(&document, None, &limits).ok()?
         };
-        Some(Kind {
+        Some(ArrayKind {
             rank: metadata.shape.len(),
             encoding: metadata.key_encoding,
             sharding: sharding(&metadata, &self.registry),

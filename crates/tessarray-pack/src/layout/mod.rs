@@ -4,6 +4,6 @@ mod array;
 mod kinds;
 mod shard_map;
 
-pub(crate) use array::Info;
+pub(crate) use array::PackedArray;
 pub(crate) use kinds::Layouts;
 pub(crate) use shard_map::ShardMap;

@@ -1,9 +1,9 @@
 //! The commit files of a pack: reading them, finding the latest, adding one.
 
 use super::commit::Commit;
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::names::{COMMITS, EXPIRED, LATEST};
-use crate::{PackError, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tessarray_codec::crc32c;
@@ -34,12 +34,12 @@ impl Hint {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Expired {
+struct ExpiredMark {
     below: u64,
 }
 
 fn below(bytes: &[u8]) -> Option<u64> {
-    serde_json::from_slice::<Expired>(bytes).ok().map(|expired| expired.below)
+    serde_json::from_slice::<ExpiredMark>(bytes).ok().map(|expired| expired.below)
 }
 
 /// What became of an attempt to add a commit.
@@ -51,7 +51,7 @@ pub(crate) enum Added {
 }
 
 /// Where a commit stands whose file was created.
-enum Place {
+enum Standing {
     /// After the latest.
     InLine,
     /// Before versions that do not go on from it.
@@ -271,10 +271,10 @@ impl Log {
     /// again.
     fn in_line(&self, commit: &Commit, crc: u32) -> Result<Added> {
         let number = commit.number;
-        match self.place(number, crc) {
-            Ok(Place::InLine) => {}
-            Ok(Place::LeftBehind) => return Ok(Added::Taken),
-            Ok(Place::Gap) => return Err(self.missing(number)),
+        match self.standing(number, crc) {
+            Ok(Standing::InLine) => {}
+            Ok(Standing::LeftBehind) => return Ok(Added::Taken),
+            Ok(Standing::Gap) => return Err(self.missing(number)),
             Err(error @ PackError::Unknown { .. }) => return Err(error),
             Err(error) => return Err(PackError::Unknown { version: number, reason: error.to_string() }),
         }
@@ -282,23 +282,23 @@ impl Log {
         Ok(Added::Yes)
     }
 
-    fn place(&self, number: u64, crc: u32) -> Result<Place> {
+    fn standing(&self, number: u64, crc: u32) -> Result<Standing> {
         let behind =
-            |place| self.store.delete(&Commit::key_of(number)?).map(|_| place).map_err(PackError::from);
+            |standing| self.store.delete(&Commit::key_of(number)?).map(|_| standing).map_err(PackError::from);
         if number < self.closed()? {
             return if self.left_behind(number, crc)? {
-                behind(Place::LeftBehind)
+                behind(Standing::LeftBehind)
             } else {
-                Ok(Place::InLine)
+                Ok(Standing::InLine)
             };
         }
         // Numbers are given one after the other: what comes next goes on from ours, or ours was another's.
         match self.get(number.saturating_add(1)) {
             Ok(Some((next, _))) if !next.follows(number, crc) => {
-                behind(if number < self.closed()? { Place::LeftBehind } else { Place::Gap })
+                behind(if number < self.closed()? { Standing::LeftBehind } else { Standing::Gap })
             }
             // One that cannot be read is for its readers to say.
-            Ok(_) | Err(PackError::Corrupt { .. }) => Ok(Place::InLine),
+            Ok(_) | Err(PackError::Corrupt { .. }) => Ok(Standing::InLine),
             Err(error) => Err(error),
         }
     }
@@ -311,7 +311,7 @@ impl Log {
 
     /// See there. From now on no number below this one is given again.
     pub(crate) fn close(&self, number: u64) -> Result<()> {
-        let text = serde_json::to_vec(&Expired { below: number }).unwrap_or_default();
+        let text = serde_json::to_vec(&ExpiredMark { below: number }).unwrap_or_default();
         Ok(self.store.update(&Key::new(EXPIRED)?, true, &mut |old| {
             let known = old.and_then(|blob| below(&blob.bytes));
             Ok(if known.is_some_and(|known| known >= number) {

@@ -7,7 +7,7 @@ use tessarray_codec::crc32c;
 use tessarray_store::Key;
 
 /// What stands between the document and its checksum.
-const SEAL: &str = ",\"crc32c\":\"";
+const CHECKSUM: &str = ",\"crc32c\":\"";
 
 /// One version of a pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct Commit {
     /// The attempt that made it: tells whether a file that is there is ours.
     pub transaction: Id,
     /// What kind of change it is.
-    pub kind: Kind,
+    pub kind: CommitKind,
     /// When, in UTC.
     pub time: String,
     /// Who: the user's name, where it is known.
@@ -58,7 +58,7 @@ pub struct Link {
 /// What kind of change a commit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum CommitKind {
     /// The first version of a pack, empty.
     Create,
     /// A transaction.
@@ -118,14 +118,14 @@ pub struct SegmentFile {
 
 impl PartFile {
     /// Where it is.
-    pub(crate) fn key(&self) -> crate::Result<Key> {
+    pub(crate) fn key(&self) -> crate::error::Result<Key> {
         Ok(Key::new(&format!("{CATALOGUE}/{}.parquet", self.id))?)
     }
 }
 
 impl Commit {
     /// Where the commit of this number is.
-    pub(crate) fn key_of(number: u64) -> crate::Result<Key> {
+    pub(crate) fn key_of(number: u64) -> crate::error::Result<Key> {
         Ok(Key::new(&format!("{COMMITS}/{number:020}.json"))?)
     }
 
@@ -139,17 +139,17 @@ impl Commit {
         let mut text = serde_json::to_vec(self)?;
         text.pop();
         let crc = crc32c::crc32c(&text);
-        text.extend_from_slice(SEAL.as_bytes());
+        text.extend_from_slice(CHECKSUM.as_bytes());
         text.extend_from_slice(format!("{crc:08x}\"}}\n").as_bytes());
         Ok((text, crc))
     }
 
     /// From its file, with the checksum; the reason where it is none.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, u32), String> {
-        let end = bytes.len().checked_sub(SEAL.len() + 11).ok_or("truncated: too short for a commit")?;
-        let (text, seal) = bytes.split_at(end);
-        let digits = seal
-            .strip_prefix(SEAL.as_bytes())
+        let end = bytes.len().checked_sub(CHECKSUM.len() + 11).ok_or("truncated: too short for a commit")?;
+        let (text, ending) = bytes.split_at(end);
+        let digits = ending
+            .strip_prefix(CHECKSUM.as_bytes())
             .and_then(|rest| rest.strip_suffix(b"\"}\n"))
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .ok_or("truncated: no checksum at the end")?;
@@ -179,7 +179,7 @@ mod tests {
             pack: Id::random().unwrap(),
             parent: Some(Link { number: 6, crc32c: 5 }),
             transaction: Id::random().unwrap(),
-            kind: Kind::Write,
+            kind: CommitKind::Write,
             time: crate::clock::Clock::default().text(),
             author: "someone".into(),
             message: "quotes \" and \u{1F30A}".into(),

@@ -4,4 +4,4 @@ mod chain;
 mod commit;
 
 pub(crate) use chain::{Added, Log};
-pub use commit::{Commit, Kind, Link, PartFile, SegmentFile, Summary};
+pub use commit::{Commit, CommitKind, Link, PartFile, SegmentFile, Summary};

@@ -13,13 +13,13 @@
 
 use super::turns::{Outcome, Turns};
 use super::version::VersionStore;
+use crate::error::{PackError, Result};
 use crate::pack::{Pack, Transaction};
 use crate::version::lookup;
-use crate::{PackError, Result};
 use std::sync::Arc;
 use tessarray_store::{
-    Key, KeyLocks, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store, StoreError, Update,
-    UpdateFn, UpdateWithFn, Version,
+    Blob, BlobBytes, Key, KeyLocks, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Store,
+    StoreError, Update, UpdateFn, UpdateWithFn, Version,
 };
 
 type StoreResult<T> = tessarray_store::Result<T>;
@@ -57,30 +57,110 @@ impl AutoStore {
         self.locks.hold(key, || self.pack.exclusive(key.as_str(), act))
     }
 
+    /// Tries until no other writer was faster: `None` says that one was.
+    fn until_done<T>(
+        &self,
+        name: impl std::fmt::Display,
+        attempt: &mut dyn FnMut() -> StoreResult<Option<T>>,
+    ) -> StoreResult<T> {
+        for _ in 0..ATTEMPTS {
+            if let Some(done) = attempt()? {
+                return Ok(done);
+            }
+        }
+        Err(StoreError::Changed { key: name.to_string() })
+    }
+
     /// Makes a change and sees it committed.
     fn change<T>(&self, message: &str, make: &dyn Fn(&dyn Store) -> StoreResult<T>) -> StoreResult<T> {
-        for _ in 0..ATTEMPTS {
+        self.until_done(self.pack.store().describe(), &mut || {
             let begin = || self.pack.begin_at(Arc::clone(&self.latest()?.0));
             let change = |transaction: &Transaction| make(&*transaction.store());
             let commit = |transaction: &Transaction| match transaction.commit(message) {
                 Ok(_) => (Outcome::Committed, None),
-                Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => (Outcome::Conflict, None),
+                Err(error) if was_faster(&error) => (Outcome::Conflict, None),
                 Err(error) => (Outcome::Failed(error.to_string()), Some(error)),
             };
             // Its own failure is the caller's; what others have changed in the batch is committed all the same.
             let (made, outcome, failure) = self.turns.take_part(begin, change, commit)?;
             match (made, outcome) {
-                (Err(error), _) => return Err(error),
-                (Ok(value), Outcome::Committed) => return Ok(value),
-                (Ok(_), Outcome::Conflict) => {}
+                (Err(error), _) => Err(error),
+                (Ok(value), Outcome::Committed) => Ok(Some(value)),
+                (Ok(_), Outcome::Conflict) => Ok(None),
                 (Ok(_), Outcome::Failed(message)) => {
                     let other = || StoreError::Other { key: self.pack.store().describe(), message };
-                    return Err(failure.map_or_else(other, StoreError::from));
+                    Err(failure.map_or_else(other, StoreError::from))
                 }
             }
-        }
-        Err(StoreError::Changed { key: self.pack.store().describe() })
+        })
     }
+
+    /// Shows the decision the key as it is, and makes what it decides one change of those that share a commit; `None`
+    /// if the key was changed meanwhile by one who did not wait for us.
+    fn update_once(
+        &self,
+        key: &Key,
+        read: bool,
+        message: &str,
+        decide: &mut UpdateFn<'_, '_>,
+    ) -> StoreResult<Option<()>> {
+        let base = self.latest()?;
+        let current = if read { base.get(key)? } else { None };
+        let before = match &current {
+            Some((_, meta)) => Some(meta.version.clone()),
+            None if read => None,
+            None => base.head(key)?.map(|meta| meta.version),
+        };
+        let blob = current.map(|(bytes, meta)| Blob { meta, bytes: BlobBytes::Shared(bytes) });
+        let decided = decide(blob)?;
+        let parts: Option<Vec<&[u8]>> = match &decided {
+            Update::Put(parts) => Some(parts.clone()),
+            Update::PutOwned(parts) => Some(parts.iter().map(Vec::as_slice).collect()),
+            Update::Delete => None,
+            Update::Keep => return Ok(Some(())),
+        };
+        let made = self.change(message, &|store| {
+            let now = store.head(key)?.map(|meta| meta.version);
+            if now != before {
+                return Err(StoreError::Changed { key: key.to_string() });
+            }
+            match &parts {
+                Some(parts) => store.update(key, true, &mut |_| Ok(Update::Put(parts.clone()))),
+                None => store.delete(key).map(drop),
+            }
+        });
+        match made {
+            // Only one who was shown the value can decide again.
+            Err(StoreError::Changed { .. }) if read => Ok(None),
+            made => made.map(Some),
+        }
+    }
+
+    /// Shows the decision the key as it is, in a transaction of its own that it may change other keys in; `None` if
+    /// another writer's commit overlaps that.
+    fn transact_once(
+        &self,
+        key: &Key,
+        message: &str,
+        decide: &mut UpdateWithFn<'_, '_>,
+    ) -> StoreResult<Option<()>> {
+        let transaction = self.pack.begin_at(Arc::clone(&self.latest()?.0))?;
+        let store = transaction.store();
+        if let Err(error) = store.update(key, true, &mut |current| decide(Some(&store), current)) {
+            transaction.abandon()?;
+            return Err(error);
+        }
+        match transaction.commit(message) {
+            Ok(_) => Ok(Some(())),
+            Err(error) if was_faster(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Whether a commit failed because of what another writer committed, so that it may be tried again.
+fn was_faster(error: &PackError) -> bool {
+    matches!(error, PackError::Conflict { .. } | PackError::Outlived { .. })
 }
 
 impl Store for AutoStore {
@@ -116,66 +196,13 @@ impl Store for AutoStore {
     }
 
     fn update(&self, key: &Key, read: bool, decide: &mut UpdateFn<'_, '_>) -> StoreResult<()> {
-        let name = format!("update {key}");
-        self.alone(key, &mut || {
-            for _ in 0..ATTEMPTS {
-                let base = self.latest()?;
-                let current = if read { base.get(key)? } else { None };
-                let before = match &current {
-                    Some((_, meta)) => Some(meta.version.clone()),
-                    None if read => None,
-                    None => base.head(key)?.map(|meta| meta.version),
-                };
-                let blob = current.map(|(bytes, meta)| tessarray_store::Blob {
-                    meta,
-                    bytes: tessarray_store::BlobBytes::Shared(bytes),
-                });
-                let decided = decide(blob)?;
-                let parts: Option<Vec<&[u8]>> = match &decided {
-                    Update::Put(parts) => Some(parts.clone()),
-                    Update::PutOwned(parts) => Some(parts.iter().map(Vec::as_slice).collect()),
-                    Update::Delete => None,
-                    Update::Keep => return Ok(()),
-                };
-                // Whoever changed the key in a transaction of its own did not wait for us.
-                let made = self.change(&name, &|store| {
-                    let now = store.head(key)?.map(|meta| meta.version);
-                    if now != before {
-                        return Err(StoreError::Changed { key: key.to_string() });
-                    }
-                    match &parts {
-                        Some(parts) => store.update(key, true, &mut |_| Ok(Update::Put(parts.clone()))),
-                        None => store.delete(key).map(drop),
-                    }
-                });
-                match made {
-                    Err(StoreError::Changed { .. }) if read => {}
-                    other => return other,
-                }
-            }
-            Err(StoreError::Changed { key: key.to_string() })
-        })
+        let message = format!("update {key}");
+        self.alone(key, &mut || self.until_done(key, &mut || self.update_once(key, read, &message, decide)))
     }
 
     fn update_with(&self, key: &Key, decide: &mut UpdateWithFn<'_, '_>) -> StoreResult<()> {
-        let name = format!("update {key}");
-        self.alone(key, &mut || {
-            for _ in 0..ATTEMPTS {
-                let transaction = self.pack.begin_at(Arc::clone(&self.latest()?.0))?;
-                let store = transaction.store();
-                let done = store.update(key, true, &mut |current| decide(Some(&store), current));
-                if let Err(error) = done {
-                    transaction.abandon()?;
-                    return Err(error);
-                }
-                match transaction.commit(&name) {
-                    Ok(_) => return Ok(()),
-                    Err(PackError::Conflict { .. } | PackError::Outlived { .. }) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            Err(StoreError::Changed { key: key.to_string() })
-        })
+        let message = format!("update {key}");
+        self.alone(key, &mut || self.until_done(key, &mut || self.transact_once(key, &message, decide)))
     }
 
     fn delete(&self, key: &Key) -> StoreResult<bool> {

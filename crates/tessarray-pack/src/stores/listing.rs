@@ -6,7 +6,7 @@ use tessarray_store::{Key, ListEntry, Prefix, Result};
 
 /// All keys under a prefix, with their sizes.
 pub(super) fn list(content: &dyn Content, listing: &Listing, prefix: &Prefix) -> Result<Vec<(Key, u64)>> {
-    let keys = listing.keys(|node| content.info(node))?;
+    let keys = listing.keys(|node| content.array(node))?;
     let keys = keys.into_iter().filter(|(key, _)| key.starts_with(prefix.as_str()));
     let mut found = keys.map(|(key, size)| Ok((Key::new(&key)?, size))).collect::<Result<Vec<_>>>()?;
     found.sort();

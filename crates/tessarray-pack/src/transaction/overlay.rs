@@ -3,9 +3,9 @@
 use super::segments::Location;
 use crate::catalogue::{Entry, GONE, Numbering, Row, SegmentTable, Value, chunk_rows};
 use crate::id::Id;
-use crate::layout::Info;
+use crate::layout::PackedArray;
 use crate::names::{STATISTICS, is_under};
-use crate::version::{Chunks, Listing};
+use crate::version::{ListedChunks, Listing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) enum NewValue {
 
 /// A key that was changed.
 #[derive(Debug, Clone)]
-pub(crate) struct Change {
+pub(crate) struct ValueChange {
     pub value: NewValue,
     pub id: Option<u64>,
     pub stamp: u64,
@@ -57,7 +57,7 @@ impl ChunkChanges {
         let grown = self.numbering.grown(at);
         let number = grown.object(at)?;
         let moved = self.entries.iter().map(|(number, stored)| {
-            let (at, inner) = self.numbering.place(*number);
+            let (at, inner) = self.numbering.coordinates(*number);
             Some((grown.object(&at)? + inner, *stored))
         });
         self.entries = moved.collect::<Option<_>>()?;
@@ -83,10 +83,10 @@ impl ChunkChanges {
 /// All changes.
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
-    pub values: BTreeMap<(Arc<str>, Arc<str>), Change>,
+    pub values: BTreeMap<(Arc<str>, Arc<str>), ValueChange>,
     pub chunks: BTreeMap<Arc<str>, ChunkChanges>,
     /// Arrays of this transaction's documents; `None` where there is none any more.
-    pub infos: HashMap<Arc<str>, Option<Arc<Info>>>,
+    pub arrays: HashMap<Arc<str>, Option<Arc<PackedArray>>>,
 }
 
 impl Overlay {
@@ -103,11 +103,11 @@ impl Overlay {
     }
 
     /// The changes of an array's chunks.
-    pub(crate) fn chunks_of(&mut self, node: &str, info: &Info) -> &mut ChunkChanges {
+    pub(crate) fn chunks_of(&mut self, node: &str, array: &PackedArray) -> &mut ChunkChanges {
         let new =
-            || ChunkChanges { numbering: info.numbering().clone(), reset: false, entries: BTreeMap::new() };
+            || ChunkChanges { numbering: array.numbering().clone(), reset: false, entries: BTreeMap::new() };
         let changes = self.chunks.entry(node.into()).or_insert_with(new);
-        if !changes.numbering.is_like(info.numbering()) {
+        if !changes.numbering.is_like(array.numbering()) {
             // Another array by now, whose chunks are others.
             *changes = ChunkChanges { reset: true, ..new() };
         }
@@ -115,8 +115,8 @@ impl Overlay {
     }
 
     /// No chunk of an array is stored any more.
-    pub(crate) fn forget_chunks(&mut self, node: &str, info: &Info) {
-        let changes = self.chunks_of(node, info);
+    pub(crate) fn forget_chunks(&mut self, node: &str, array: &PackedArray) {
+        let changes = self.chunks_of(node, array);
         changes.reset = true;
         changes.entries.clear();
     }
@@ -136,9 +136,9 @@ impl Overlay {
         for (node, changes) in &self.chunks {
             if is_under(node, path) {
                 let sizes = changes.entries.iter().map(|(number, stored)| {
-                    (changes.numbering.place(*number), stored.as_ref().map(|stored| stored.length))
+                    (changes.numbering.coordinates(*number), stored.as_ref().map(|stored| stored.length))
                 });
-                let chunks = Chunks { closed: changes.reset, sizes: sizes.collect() };
+                let chunks = ListedChunks { closed: changes.reset, sizes: sizes.collect() };
                 into.chunks.insert((**node).into(), chunks);
             }
         }

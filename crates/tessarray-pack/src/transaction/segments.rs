@@ -5,11 +5,11 @@
 //! without a copy.
 
 use crate::clock::Clock;
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::log::SegmentFile;
 use crate::names::segment_key;
 use crate::version::Spot;
-use crate::{PackError, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tessarray_store::{PutMode, Store, StoreError, owned};
@@ -30,25 +30,37 @@ pub(crate) enum Location {
     Batch { batch: u32, variable: u32, offset: u64 },
 }
 
+impl Location {
+    /// So many bytes further on.
+    pub(super) fn after(self, bytes: u64) -> Self {
+        match self {
+            Self::Stored { id, offset } => Self::Stored { id, offset: offset + bytes },
+            Self::Batch { batch, variable, offset } => {
+                Self::Batch { batch, variable, offset: offset + bytes }
+            }
+        }
+    }
+}
+
 /// Gathers and stores.
 #[derive(Debug)]
 pub(crate) struct Segments {
     store: Arc<dyn Store>,
     clock: Clock,
-    batches: RwLock<Vec<Arc<Batch>>>,
+    batches: RwLock<Vec<Arc<OpenSegment>>>,
     stored: Mutex<Vec<SegmentFile>>,
     /// Memory of batches that are stored, for the next ones: to touch fresh memory costs as much as to copy into it.
     spare: Mutex<Vec<Vec<u8>>>,
 }
 
 #[derive(Debug)]
-struct Batch {
+struct OpenSegment {
     id: Id,
-    state: RwLock<State>,
+    state: RwLock<SegmentState>,
 }
 
 #[derive(Debug)]
-enum State {
+enum SegmentState {
     Filling {
         variables: Vec<Vec<u8>>,
         names: HashMap<Box<str>, u32>,
@@ -67,9 +79,9 @@ fn memory(id: Id, error: std::io::Error) -> PackError {
     StoreError::io(format_args!("segments/{id}.seg"), "allocate", error).into()
 }
 
-impl Batch {
+impl OpenSegment {
     fn new(clock: Clock) -> Result<Arc<Self>> {
-        let state = State::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
+        let state = SegmentState::Filling { variables: Vec::new(), names: HashMap::new(), bytes: 0 };
         Ok(Arc::new(Self { id: clock.id()?, state: RwLock::new(state) }))
     }
 
@@ -83,7 +95,7 @@ impl Batch {
         spare: &Mutex<Vec<Vec<u8>>>,
     ) -> Result<Option<Location>> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let State::Filling { variables, names, bytes } = &mut *state else { return Ok(None) };
+        let SegmentState::Filling { variables, names, bytes } = &mut *state else { return Ok(None) };
         if *bytes + length > BATCH {
             return Ok(None);
         }
@@ -129,7 +141,7 @@ impl Segments {
                 full = Some(Arc::clone(batch));
             }
             // A new one takes whatever is not large.
-            batches.push(Batch::new(self.clock)?);
+            batches.push(OpenSegment::new(self.clock)?);
         };
         drop(batches);
         if let Some(full) = full {
@@ -156,9 +168,9 @@ impl Segments {
         Ok(())
     }
 
-    fn flush(&self, batch: &Batch) -> Result<()> {
+    fn flush(&self, batch: &OpenSegment) -> Result<()> {
         let mut state = batch.state.write().unwrap_or_else(PoisonError::into_inner);
-        let State::Filling { variables, .. } = &mut *state else { return Ok(()) };
+        let SegmentState::Filling { variables, .. } = &mut *state else { return Ok(()) };
         let parts: Vec<&[u8]> = variables.iter().map(Vec::as_slice).collect();
         self.store(batch.id, &parts)?;
         let mut offset = 0;
@@ -171,21 +183,21 @@ impl Segments {
         let mut free = std::mem::take(variables);
         free.iter_mut().for_each(Vec::clear);
         lock(&self.spare).append(&mut free);
-        *state = State::Stored(begins);
+        *state = SegmentState::Stored(begins);
         Ok(())
     }
 
     /// Where bytes are, once all is stored.
-    pub(crate) fn place(&self, location: Location) -> (Id, u64) {
+    pub(crate) fn stored_at(&self, location: Location) -> (Id, u64) {
         match location {
             Location::Stored { id, offset } => (id, offset),
             Location::Batch { batch, variable, offset } => {
                 let batch = self.batch(batch);
                 let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
                 match &*state {
-                    State::Stored(begins) => (batch.id, begins[variable as usize] + offset),
+                    SegmentState::Stored(begins) => (batch.id, begins[variable as usize] + offset),
                     // Nothing is in memory by then.
-                    State::Filling { .. } => (batch.id, 0),
+                    SegmentState::Filling { .. } => (batch.id, 0),
                 }
             }
         }
@@ -199,18 +211,18 @@ impl Segments {
         if let Location::Batch { batch, variable, offset } = location {
             let batch = self.batch(batch);
             let state = batch.state.read().unwrap_or_else(PoisonError::into_inner);
-            if let State::Filling { variables, .. } = &*state {
+            if let SegmentState::Filling { variables, .. } = &*state {
                 let begin = offset as usize;
                 let bytes = &variables[variable as usize][begin..begin + length as usize];
                 let bytes = owned::copy(bytes).map_err(|error| memory(batch.id, error))?;
                 return Ok(Spot::Memory { id: batch.id, bytes });
             }
         }
-        let (id, offset) = self.place(location);
+        let (id, offset) = self.stored_at(location);
         Ok(Spot::Segment { id, offset })
     }
 
-    fn batch(&self, number: u32) -> Arc<Batch> {
+    fn batch(&self, number: u32) -> Arc<OpenSegment> {
         Arc::clone(&self.batches.read().unwrap_or_else(PoisonError::into_inner)[number as usize])
     }
 }

@@ -4,11 +4,11 @@
 //! takes the old one away; so does one that finds another transaction has changed the same array meanwhile. So a
 //! document that is there tells of the values that are there.
 
-use super::overlay::{Change, NewValue, Overlay};
+use super::overlay::{NewValue, Overlay, ValueChange};
 use crate::catalogue::{Part, Row};
-use crate::names::{STATISTICS, V2_ARRAY, V3, is_document, join};
+use crate::error::{PackError, Result};
+use crate::names::{STATISTICS, V2_ARRAY, V2_ATTRIBUTES, V3, is_document, join};
 use crate::version::Snapshot;
-use crate::{PackError, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) fn drop_old(overlay: &mut Overlay, base: &Snapshot, mut stamp: impl F
     for node in changed {
         let place = (node, Arc::clone(&name));
         if !overlay.values.contains_key(&place) && base.value_row(&place.0, STATISTICS)?.is_some() {
-            overlay.values.insert(place, Change { value: NewValue::Gone, id: None, stamp: stamp() });
+            overlay.values.insert(place, ValueChange { value: NewValue::Gone, id: None, stamp: stamp() });
         }
     }
     Ok(())
@@ -41,12 +41,11 @@ pub(crate) fn drop_shared(ours: &mut Vec<Row>, theirs: &Part) -> Result<bool> {
     for (node, by_us) in nodes {
         let by_them = |name: &str| Ok::<_, PackError>(theirs.row(&node, name, u64::MAX)?.is_some());
         let values = by_them("")? || by_them(STATISTICS)?;
-        let metadata = by_us && (by_them(V3)? || by_them(V2_ARRAY)? || by_them(".zattrs")?);
+        let metadata = by_us && (by_them(V3)? || by_them(V2_ARRAY)? || by_them(V2_ATTRIBUTES)?);
         if !values && !metadata {
             continue;
         }
-        let place =
-            ours.binary_search_by(|row| row.place().cmp(&(node.as_bytes(), STATISTICS.as_bytes(), 0)));
+        let place = ours.binary_search_by(|row| row.key().cmp(&(node.as_bytes(), STATISTICS.as_bytes(), 0)));
         let gone = Row { gone: true, ..Row::value(Arc::clone(&node), STATISTICS.into()) };
         match place {
             Ok(at) if ours[at].gone => {}

@@ -3,10 +3,10 @@
 use super::overlay::{NewValue, Overlay, Stored};
 use super::segments::Segments;
 use crate::clock::Clock;
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::layout::{Info, ShardMap};
+use crate::layout::{PackedArray, ShardMap};
 use crate::version::{Content, Held, Listing, Piece, Snapshot, stamp_of};
-use crate::{PackError, Result};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tessarray_store::Store;
@@ -105,11 +105,11 @@ impl Content for Work {
         Content::base(&*self.base)
     }
 
-    fn info(&self, node: &str) -> Result<Option<Arc<Info>>> {
-        if let Some(info) = self.changes().infos.get(node) {
-            return Ok(info.clone());
+    fn array(&self, node: &str) -> Result<Option<Arc<PackedArray>>> {
+        if let Some(array) = self.changes().arrays.get(node) {
+            return Ok(array.clone());
         }
-        self.base.info(node)
+        self.base.array(node)
     }
 
     fn value(&self, node: &str, name: &str) -> Result<Option<Held>> {
@@ -126,7 +126,7 @@ impl Content for Work {
         }
     }
 
-    fn chunk(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Piece>> {
+    fn chunk(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Option<Piece>> {
         let own = {
             let overlay = self.changes();
             match overlay.chunks.get(node) {
@@ -140,13 +140,13 @@ impl Content for Work {
         };
         match own {
             Some(stored) => stored.map(|stored| self.piece(&stored)).transpose(),
-            None => self.base.chunk(node, info, at),
+            None => self.base.chunk(node, array, at),
         }
     }
 
-    fn shard(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>> {
-        let Some(sharding) = info.sharding() else { return Ok(None) };
-        let inner = info.numbering().inner();
+    fn shard(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>> {
+        let Some(sharding) = array.sharding() else { return Ok(None) };
+        let inner = array.numbering().inner();
         let (own, reset) = {
             let overlay = self.changes();
             match overlay.chunks.get(node) {
@@ -164,7 +164,7 @@ impl Content for Work {
             }
         };
         let whole = own.len() as u64 == inner;
-        let before = if reset || whole { None } else { self.base.shard(node, info, at)? };
+        let before = if reset || whole { None } else { self.base.shard(node, array, at)? };
         if own.is_empty() {
             return Ok(before);
         }

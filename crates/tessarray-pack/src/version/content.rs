@@ -1,9 +1,9 @@
 //! What reading needs of a version, or of a transaction on top of one.
 
-use crate::Result;
 use crate::catalogue::{Entry, GONE, Numbering, Part};
+use crate::error::Result;
 use crate::id::Id;
-use crate::layout::{Info, ShardMap};
+use crate::layout::{PackedArray, ShardMap};
 use crate::names::{is_under, join};
 use bytes::Bytes;
 use std::collections::{BTreeMap, btree_map};
@@ -21,16 +21,16 @@ pub(crate) trait Content: Debug + Send + Sync {
     fn base(&self) -> &Arc<dyn Store>;
 
     /// The array at a path; `None` where there is none.
-    fn info(&self, node: &str) -> Result<Option<Arc<Info>>>;
+    fn array(&self, node: &str) -> Result<Option<Arc<PackedArray>>>;
 
     /// The value of a key that is no chunk's.
     fn value(&self, node: &str, name: &str) -> Result<Option<Held>>;
 
     /// An object that is one chunk.
-    fn chunk(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Piece>>;
+    fn chunk(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Option<Piece>>;
 
     /// An object that is a shard.
-    fn shard(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>>;
+    fn shard(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>>;
 }
 
 /// A number for where bytes were put: no two puts go to one place.
@@ -56,7 +56,7 @@ pub(crate) struct Piece {
     pub place: Spot,
     /// How many.
     pub length: u64,
-    /// See [`crate::checksum`].
+    /// See [`crate::chunk_checksum`].
     pub crc: u32,
     /// Tells it from all that was ever put.
     pub stamp: u64,
@@ -93,13 +93,13 @@ impl Piece {
 pub(crate) struct Listing {
     /// Bytes of each value by node and name; `None` where it is gone.
     pub values: BTreeMap<(Box<str>, Box<str>), Option<u64>>,
-    /// Chunks of each node.
-    pub chunks: BTreeMap<Box<str>, Chunks>,
+    /// ListedChunks of each node.
+    pub chunks: BTreeMap<Box<str>, ListedChunks>,
 }
 
-/// Chunks of one node.
+/// ListedChunks of one node.
 #[derive(Debug, Default)]
-pub(crate) struct Chunks {
+pub(crate) struct ListedChunks {
     /// Later parts do not count.
     pub closed: bool,
     /// Bytes of each chunk, by object and place in it; `None` where it is gone.
@@ -112,7 +112,7 @@ impl Listing {
         let end = format!("{path}0");
         let mut closing: Vec<Box<str>> = Vec::new();
         part.walk((path.as_bytes(), b"", 0), &mut |group, row| {
-            let (node, name, first) = group.place(row);
+            let (node, name, first) = group.key(row);
             if !path.is_empty() && node > end.as_bytes() {
                 return Ok(false);
             }
@@ -142,17 +142,17 @@ impl Listing {
             if let Some(numbering) = group.grid(row).and_then(|text| Numbering::parse(text)) {
                 for (number, entry) in group.entries(row) {
                     let size = (entry.segment != GONE).then_some(entry.length);
-                    chunks.sizes.entry(numbering.place(number)).or_insert(size);
+                    chunks.sizes.entry(numbering.coordinates(number)).or_insert(size);
                 }
             }
             Ok(true)
         })
     }
 
-    /// The keys and sizes, of nodes whose arrays `info` tells.
+    /// The keys and sizes, of nodes whose arrays `array` tells.
     pub(crate) fn keys(
         &self,
-        mut info: impl FnMut(&str) -> Result<Option<Arc<Info>>>,
+        mut array: impl FnMut(&str) -> Result<Option<Arc<PackedArray>>>,
     ) -> Result<BTreeMap<String, u64>> {
         let mut keys = BTreeMap::new();
         for ((node, name), size) in &self.values {
@@ -161,11 +161,11 @@ impl Listing {
             }
         }
         for (node, chunks) in &self.chunks {
-            let Some(info) = info(node)? else { continue };
+            let Some(array) = array(node)? else { continue };
             for ((at, _), size) in &chunks.sizes {
                 let Some(size) = size else { continue };
-                let index = info.sharding().map_or(0, |sharding| sharding.index_bytes() as u64);
-                *keys.entry(join(node, &info.key(at))).or_insert(index) += size;
+                let index = array.sharding().map_or(0, |sharding| sharding.index_bytes() as u64);
+                *keys.entry(join(node, &array.key(at))).or_insert(index) += size;
             }
         }
         Ok(keys)

@@ -3,8 +3,8 @@
 use super::content::{Content, Held};
 use super::fetch::fetch_all;
 use super::handle::PackVersion;
-use crate::Result;
 use crate::catalogue::{Group, Part};
+use crate::error::Result;
 use bytes::Bytes;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -37,11 +37,11 @@ impl Document {
 
     /// The same, not looked at.
     pub fn node_bytes(&self) -> &[u8] {
-        self.group.place(self.row).0
+        self.group.key(self.row).0
     }
 
     /// The piece of the catalogue that it is in: a number that no other piece has for as long as the version is open.
-    pub fn piece(&self) -> usize {
+    pub fn row_group(&self) -> usize {
         Arc::as_ptr(&self.group).addr()
     }
 
@@ -53,7 +53,7 @@ impl Document {
 
     /// The last part of its key: `zarr.json`, `.zarray`, ...
     pub fn name(&self) -> &str {
-        std::str::from_utf8(self.group.place(self.row).1).unwrap_or_default()
+        std::str::from_utf8(self.group.key(self.row).1).unwrap_or_default()
     }
 
     /// What it shares with others: the document with marks in place of `shape` and `attributes`. `None` for a value that
@@ -78,6 +78,9 @@ impl Document {
     }
 
     /// All of it.
+    ///
+    /// # Errors
+    /// The row group is damaged.
     pub fn bytes(&self) -> Result<Bytes> {
         Ok(self.group.value(self.row)?.unwrap_or_default())
     }
@@ -85,6 +88,9 @@ impl Document {
 
 impl PackVersion {
     /// The document of this name of a node; `None` where there is none, or it is too large for the catalogue.
+    ///
+    /// # Errors
+    /// The catalogue is damaged, or its file is gone since the version was expired.
     pub fn document(&self, node: &str, name: &str) -> Result<Option<Document>> {
         let found = self.snapshot().value_row(node, name)?;
         let document = found.map(|found| Document { group: Arc::clone(found.group), row: found.row });
@@ -95,6 +101,9 @@ impl PackVersion {
     }
 
     /// The bytes of any value of a node, wherever they are.
+    ///
+    /// # Errors
+    /// The same; or the value's bytes are damaged.
     pub fn value(&self, node: &str, name: &str) -> Result<Option<Bytes>> {
         Ok(match self.snapshot().value(node, name)? {
             Some(Held::Here(bytes, _)) => Some(bytes),
@@ -107,16 +116,22 @@ impl PackVersion {
     }
 
     /// The pieces that the catalogue is read in: they may be loaded side by side before they are walked over.
-    pub fn pieces(&self) -> Result<Vec<Piece>> {
+    ///
+    /// # Errors
+    /// A part of the catalogue is damaged or gone.
+    pub fn row_groups(&self) -> Result<Vec<RowGroup>> {
         let parts = self.snapshot().parts()?;
         let of = |part: &Arc<Part>| {
-            (0..part.groups()).map(|number| Piece { part: Arc::clone(part), number }).collect::<Vec<_>>()
+            (0..part.groups()).map(|number| RowGroup { part: Arc::clone(part), number }).collect::<Vec<_>>()
         };
         Ok(parts.iter().flat_map(of).collect())
     }
 
     /// Visits the values of these names that lie in the catalogue, sorted by node and name as bytes. Costs the reading of
     /// the whole catalogue, and memory for it.
+    ///
+    /// # Errors
+    /// The catalogue is damaged or gone; or that of `visit`.
     pub fn documents(&self, names: &[&str], visit: &mut dyn FnMut(&Document) -> Result<()>) -> Result<()> {
         let wanted = |name: &[u8]| names.iter().any(|wanted| wanted.as_bytes() == name);
         let parts = self.snapshot().parts()?;
@@ -129,7 +144,7 @@ impl PackVersion {
         }
         let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
         while let Some(mut next) = heap.peek_mut() {
-            let (node, name, _) = next.document.group.place(next.document.row);
+            let (node, name, _) = next.document.group.key(next.document.row);
             let hidden = last.as_ref().is_some_and(|(seen, known)| (&seen[..], &known[..]) == (node, name));
             if !hidden {
                 let (seen, known) = last.get_or_insert_default();
@@ -168,13 +183,16 @@ fn documents_of(
 
 /// Some thousands of rows of the catalogue.
 #[derive(Debug)]
-pub struct Piece {
+pub struct RowGroup {
     part: Arc<Part>,
     number: usize,
 }
 
-impl Piece {
+impl RowGroup {
     /// Reads, checks and decodes it, where that was not done before.
+    ///
+    /// # Errors
+    /// It is damaged, or gone.
     pub fn load(&self) -> Result<()> {
         self.part.group(self.number).map(|_| ())
     }
@@ -210,7 +228,7 @@ impl Cursor {
         loop {
             let document = &self.document;
             if document.row < document.group.len() {
-                if !document.group.place(document.row).1.is_empty() {
+                if !document.group.key(document.row).1.is_empty() {
                     return Ok(true);
                 }
                 self.document.row += 1;
@@ -225,7 +243,7 @@ impl Cursor {
     }
 
     fn key(&self) -> (&[u8], &[u8], usize) {
-        let (node, name, _) = self.document.group.place(self.document.row);
+        let (node, name, _) = self.document.group.key(self.document.row);
         (node, name, self.age)
     }
 }

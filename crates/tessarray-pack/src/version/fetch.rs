@@ -2,10 +2,10 @@
 
 use super::content::{Content, Piece, Spot};
 use crate::catalogue::Numbering;
-use crate::checksum::{self, Chunk};
+use crate::chunk_checksum::{self, ChunkId};
+use crate::error::{PackError, Result};
 use crate::id::Id;
 use crate::names::segment_key;
-use crate::{PackError, Result};
 use bytes::Bytes;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Job {
 
 /// What chunks are checked against.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ObjectId {
     pub path: Arc<str>,
     pub node: u64,
     pub at: Arc<[u64]>,
@@ -37,24 +37,24 @@ pub(crate) enum Check {
     /// The value of a key.
     Value(String),
     /// A chunk of an object.
-    Chunk(Place, u64),
+    Chunk(ObjectId, u64),
 }
 
 impl Check {
     /// The chunk of this number in the array at `path` whose own number is `node`.
     pub(crate) fn chunk(path: &Arc<str>, node: u64, numbering: &Numbering, number: u64) -> Self {
-        let (at, inner) = numbering.place(number);
-        Self::Chunk(Place { path: Arc::clone(path), node, at: at.into() }, inner)
+        let (at, inner) = numbering.coordinates(number);
+        Self::Chunk(ObjectId { path: Arc::clone(path), node, at: at.into() }, inner)
     }
 
     /// Whether these bytes, from `piece`, are that; the reason where they are not.
     pub(crate) fn verify(&self, piece: &Piece, bytes: &[u8]) -> std::result::Result<(), String> {
         let segment = piece.segment();
         let found = match self {
-            Self::Value(key) => checksum::of_value(bytes, key, segment),
-            Self::Chunk(place, inner) => {
-                let chunk = Chunk { node: place.node, at: &place.at, inner: *inner };
-                checksum::of_chunk(&[bytes], chunk, segment)
+            Self::Value(key) => chunk_checksum::of_value(bytes, key, segment),
+            Self::Chunk(object, inner) => {
+                let chunk = ChunkId { node: object.node, at: &object.at, inner: *inner };
+                chunk_checksum::of_chunk(&[bytes], chunk, segment)
             }
         };
         if found == piece.crc {
@@ -62,7 +62,9 @@ impl Check {
         }
         let what = match self {
             Self::Value(key) => key.clone(),
-            Self::Chunk(place, inner) => format!("{}: chunk {:?}, inner chunk {inner}", place.path, place.at),
+            Self::Chunk(object, inner) => {
+                format!("{}: chunk {:?}, inner chunk {inner}", object.path, object.at)
+            }
         };
         let at = match piece.place {
             Spot::Segment { offset, .. } => format!(" at {offset}"),

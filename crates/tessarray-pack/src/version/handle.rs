@@ -1,8 +1,8 @@
 //! A version, as those see it who use packs.
 
 use super::snapshot::Snapshot;
-use crate::Result;
 use crate::catalogue::{self, merge};
+use crate::error::Result;
 use crate::log::Commit;
 use std::sync::Arc;
 
@@ -32,6 +32,9 @@ impl PackVersion {
     }
 
     /// Its catalogue as one Parquet file, in which nothing is hidden by anything else.
+    ///
+    /// # Errors
+    /// A part of the catalogue is damaged, or gone since the version was expired.
     pub fn catalogue(&self) -> Result<Vec<u8>> {
         let (rows, ids) = merge::merge(&self.snapshot.parts()?, true)?;
         Ok(catalogue::write(&rows, &ids, 0)?.0)

@@ -1,9 +1,9 @@
 //! From keys and ranges to what must be fetched.
 
 use super::content::{Content, Held, Piece};
-use super::fetch::{Check, Job, Place, fetch};
-use crate::Result;
-use crate::layout::{Info, ShardMap};
+use super::fetch::{Check, Job, ObjectId, fetch};
+use crate::error::Result;
+use crate::layout::{PackedArray, ShardMap};
 use crate::names::{is_document, join};
 use bytes::Bytes;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,7 +15,7 @@ pub(crate) enum Named<'k> {
     /// A document, or a key that is no array's.
     Value { node: &'k str, name: &'k str },
     /// An object of an array.
-    Object { node: &'k str, info: Arc<Info>, at: Vec<u64> },
+    Object { node: &'k str, array: Arc<PackedArray>, at: Vec<u64> },
 }
 
 /// Finds out what a key names: an object where some path above it is an array whose keys look like that.
@@ -33,10 +33,10 @@ pub(crate) fn named<'k>(content: &dyn Content, key: &'k Key) -> Result<Named<'k>
         }
         for begin in begins.into_iter().rev() {
             let node = &key[..begin.saturating_sub(1)];
-            if let Some(info) = content.info(node)?
-                && let Some(at) = info.coordinates(&key[begin..])
+            if let Some(array) = content.array(node)?
+                && let Some(at) = array.coordinates(&key[begin..])
             {
-                return Ok(Named::Object { node, info, at });
+                return Ok(Named::Object { node, array, at });
             }
         }
     }
@@ -44,14 +44,14 @@ pub(crate) fn named<'k>(content: &dyn Content, key: &'k Key) -> Result<Named<'k>
 }
 
 /// The value of a key, before its bytes are fetched.
-enum Found {
+enum Located {
     Here(Bytes, u64),
     Value(Piece, String),
-    Chunk(Piece, Place),
-    Shard(Arc<ShardMap<Piece>>, Place),
+    Chunk(Piece, ObjectId),
+    Shard(Arc<ShardMap<Piece>>, ObjectId),
 }
 
-impl Found {
+impl Located {
     fn size(&self) -> u64 {
         match self {
             Self::Here(bytes, _) => bytes.len() as u64,
@@ -85,28 +85,28 @@ pub(crate) fn version_of(stamp: u64) -> Version {
     Version(format!("{stamp:016x}").into())
 }
 
-fn find(content: &dyn Content, key: &Key) -> Result<Option<Found>> {
-    let (node, info, at) = match named(content, key)? {
+fn find(content: &dyn Content, key: &Key) -> Result<Option<Located>> {
+    let (node, array, at) = match named(content, key)? {
         Named::Value { node, name } => return value(content, node, name, key),
-        Named::Object { node, info, at } => (node, info, at),
+        Named::Object { node, array, at } => (node, array, at),
     };
-    let place = |at: Vec<u64>| Place { path: node.into(), node: info.id, at: at.into() };
-    if info.sharding().is_some() {
-        if let Some(map) = content.shard(node, &info, &at)? {
-            return Ok(Some(Found::Shard(map, place(at))));
+    let object = |at: Vec<u64>| ObjectId { path: node.into(), node: array.id, at: at.into() };
+    if array.sharding().is_some() {
+        if let Some(map) = content.shard(node, &array, &at)? {
+            return Ok(Some(Located::Shard(map, object(at))));
         }
-    } else if let Some(piece) = content.chunk(node, &info, &at)? {
-        return Ok(Some(Found::Chunk(piece, place(at))));
+    } else if let Some(piece) = content.chunk(node, &array, &at)? {
+        return Ok(Some(Located::Chunk(piece, object(at))));
     }
     // Put before there was an array, or no shard.
     let (node, name) = key.split();
     value(content, node, name, key)
 }
 
-fn value(content: &dyn Content, node: &str, name: &str, key: &Key) -> Result<Option<Found>> {
+fn value(content: &dyn Content, node: &str, name: &str, key: &Key) -> Result<Option<Located>> {
     Ok(content.value(node, name)?.map(|held| match held {
-        Held::Here(bytes, stamp) => Found::Here(bytes, stamp),
-        Held::There(piece) => Found::Value(piece, key.to_string()),
+        Held::Here(bytes, stamp) => Located::Here(bytes, stamp),
+        Held::There(piece) => Located::Value(piece, key.to_string()),
     }))
 }
 
@@ -155,8 +155,8 @@ enum Begun {
     Job(Job),
 }
 
-fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarray_store::Result<Begun> {
-    let meta = found.map(Found::meta);
+fn begin(request: &ReadRequest, found: Option<&Located>, number: usize) -> tessarray_store::Result<Begun> {
+    let meta = found.map(Located::meta);
     request.check_version(meta.as_ref().map(|meta| &meta.version))?;
     let (Some(found), Some(meta)) = (found, meta) else { return Ok(Begun::Answered(None)) };
     let (offset, length) = request.resolve(meta.size)?;
@@ -164,13 +164,13 @@ fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarr
     let keep =
         |bytes: &[u8]| owned::copy(bytes).map_err(|error| StoreError::io(&request.key, "allocate", error));
     let (pieces, known) = match found {
-        Found::Here(bytes, _) => {
+        Located::Here(bytes, _) => {
             let bytes = bytes.slice(range.start as usize..range.end as usize);
             return Ok(Begun::Answered(Some(Blob { meta, bytes: BlobBytes::Shared(bytes) })));
         }
-        Found::Value(piece, key) => (vec![(piece.clone(), Check::Value(key.clone()), 0)], None),
-        Found::Chunk(piece, place) => (vec![(piece.clone(), Check::Chunk(place.clone(), 0), 0)], None),
-        Found::Shard(map, place) => {
+        Located::Value(piece, key) => (vec![(piece.clone(), Check::Value(key.clone()), 0)], None),
+        Located::Chunk(piece, object) => (vec![(piece.clone(), Check::Chunk(object.clone(), 0), 0)], None),
+        Located::Shard(map, object) => {
             let index_end = map.index_at + map.index.len() as u64;
             if map.index_at <= range.start && range.end <= index_end {
                 let begin = (range.start - map.index_at) as usize;
@@ -180,7 +180,7 @@ fn begin(request: &ReadRequest, found: Option<&Found>, number: usize) -> tessarr
             let within = map.within(range.start, range.end);
             let piece = |i: usize| {
                 let (inner, piece) = &map.pieces[i];
-                (piece.clone(), Check::Chunk(place.clone(), *inner), map.starts[i])
+                (piece.clone(), Check::Chunk(object.clone(), *inner), map.starts[i])
             };
             let overlaps = map.index_at < range.end && range.start < index_end;
             let known = if overlaps { Some((map.index_at, keep(&map.index)?)) } else { None };

@@ -10,7 +10,7 @@ mod handle;
 pub(crate) mod lookup;
 mod snapshot;
 
-pub(crate) use content::{Chunks, Content, Held, Listing, Piece, Spot, stamp_of};
-pub use documents::{Document, Numbers, Piece as CataloguePiece};
+pub(crate) use content::{Content, Held, ListedChunks, Listing, Piece, Spot, stamp_of};
+pub use documents::{Document, Numbers, RowGroup};
 pub use handle::PackVersion;
 pub(crate) use snapshot::Snapshot;

@@ -2,18 +2,18 @@
 
 use super::content::{Content, Held, Listing, Piece};
 use crate::catalogue::{Entry, GONE, Group, Numbering, Part, Parts, RowPlace};
+use crate::error::{PackError, Result};
 use crate::id::Id;
-use crate::layout::{Info, Layouts, ShardMap};
+use crate::layout::{Layouts, PackedArray, ShardMap};
 use crate::log::Commit;
 use crate::names::{V2_ARRAY, V3};
-use crate::{PackError, Result};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tessarray_store::Store;
 
 /// Arrays whose layouts are remembered.
-const INFOS: usize = 1 << 16;
+const ARRAYS: usize = 1 << 16;
 
 /// One version.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub(crate) struct Snapshot {
     open: Vec<OnceLock<Arc<Part>>>,
     commit: Commit,
     crc: u32,
-    infos: RwLock<HashMap<Box<str>, Option<Arc<Info>>, RandomState>>,
+    arrays: RwLock<HashMap<Box<str>, Option<Arc<PackedArray>>, RandomState>>,
 }
 
 /// A row that was found.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundRow<'a> {
     pub part: &'a Arc<Part>,
     pub group: &'a Arc<Group>,
     pub row: usize,
@@ -46,7 +46,7 @@ impl Snapshot {
         crc: u32,
     ) -> Self {
         let open = commit.parts.iter().map(|_| OnceLock::new()).collect();
-        Self { store, layouts, parts, open, commit, crc, infos: RwLock::default() }
+        Self { store, layouts, parts, open, commit, crc, arrays: RwLock::default() }
     }
 
     /// Takes over the parts that another version has open.
@@ -100,7 +100,7 @@ impl Snapshot {
     }
 
     /// The newest row of a value; `None` where it is gone, or was never there.
-    pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<Found<'_>>> {
+    pub(crate) fn value_row(&self, node: &str, name: &str) -> Result<Option<FoundRow<'_>>> {
         for number in 0..self.open.len() {
             let file = &self.commit.parts[number];
             if *file.first > *node || *node > *file.last {
@@ -110,7 +110,7 @@ impl Snapshot {
             if let Some((group, row)) = part.value(node, name)? {
                 let place = RowPlace { part: number, group, row };
                 let group = part.group(group)?;
-                return Ok((!group.gone(row)).then_some(Found { part, group, row, place }));
+                return Ok((!group.gone(row)).then_some(FoundRow { part, group, row, place }));
             }
         }
         Ok(None)
@@ -120,14 +120,14 @@ impl Snapshot {
     pub(crate) fn entry(
         &self,
         node: &str,
-        info: &Info,
+        array: &PackedArray,
         at: &[u64],
         inner: u64,
     ) -> Result<Option<(Id, Entry)>> {
         for part in self.parts_of(node) {
             let (number, part) = part?;
-            let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
-            if let Some(number) = rows.object(info, at) {
+            let Some(rows) = ChunkRows::of(number, part, node, array)? else { continue };
+            if let Some(number) = rows.object(array, at) {
                 let row = match rows.only {
                     Some(only) => Some(only),
                     None => part.row(node, "", number + inner)?,
@@ -146,16 +146,16 @@ impl Snapshot {
     }
 
     /// The newest entries of all inner chunks of a shard, in order.
-    fn entries(&self, node: &str, info: &Info, at: &[u64]) -> Result<Vec<(u64, Id, Entry)>> {
-        let inner = info.numbering().inner();
+    fn entries(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Vec<(u64, Id, Entry)>> {
+        let inner = array.numbering().inner();
         let mut found: Vec<Option<Option<(Id, Entry)>>> = vec![None; usize::try_from(inner).unwrap_or(0)];
         for part in self.parts_of(node) {
             let (number, part) = part?;
-            let Some(rows) = ChunkRows::of(number, part, node, info)? else { continue };
-            if let Some(begin) = rows.object(info, at) {
-                let from = part.row(node, "", begin)?.map_or(begin, |(group, row)| group.place(row).2);
+            let Some(rows) = ChunkRows::of(number, part, node, array)? else { continue };
+            if let Some(begin) = rows.object(array, at) {
+                let from = part.row(node, "", begin)?.map_or(begin, |(group, row)| group.key(row).2);
                 part.walk((node.as_bytes(), b"", from), &mut |group, row| {
-                    let (path, name, first) = group.place(row);
+                    let (path, name, first) = group.key(row);
                     if path != node.as_bytes() || !name.is_empty() || first >= begin + inner {
                         return Ok(false);
                     }
@@ -207,8 +207,8 @@ struct ChunkRows<'a> {
 }
 
 impl<'a> ChunkRows<'a> {
-    fn of(number: usize, part: &'a Part, node: &str, info: &Info) -> Result<Option<Self>> {
-        let near = match info.row.filter(|place| place.part == number && place.group < part.groups()) {
+    fn of(number: usize, part: &'a Part, node: &str, array: &PackedArray) -> Result<Option<Self>> {
+        let near = match array.row.filter(|place| place.part == number && place.group < part.groups()) {
             Some(place) => {
                 let group = part.group(place.group)?;
                 group.chunks_before(node.as_bytes(), place.row).map(|row| (group, row))
@@ -221,14 +221,14 @@ impl<'a> ChunkRows<'a> {
         };
         let Some((group, row)) = found else { return Ok(None) };
         let own = match group.grid(row) {
-            Some(text) if **text != **info.text() => Some(Numbering::of_row(node, text)?),
+            Some(text) if **text != **array.text() => Some(Numbering::of_row(node, text)?),
             _ => None,
         };
         // Chunks of an array that was there before, like those in all older parts.
-        if own.as_ref().is_some_and(|own| !own.is_like(info.numbering())) {
+        if own.as_ref().is_some_and(|own| !own.is_like(array.numbering())) {
             return Ok(Some(Self { own, reset: true, only: None }));
         }
-        let only = (group.place(row).2 == 0).then_some((group, row));
+        let only = (group.key(row).2 == 0).then_some((group, row));
         let reset = match only {
             Some((group, row)) => group.gone(row),
             None => part.row(node, "", 0)?.is_some_and(|(group, row)| group.gone(row)),
@@ -237,10 +237,10 @@ impl<'a> ChunkRows<'a> {
     }
 
     /// The number of an object's first chunk in these rows; `None` where they cannot have it.
-    fn object(&self, info: &Info, at: &[u64]) -> Option<u64> {
+    fn object(&self, array: &PackedArray, at: &[u64]) -> Option<u64> {
         match &self.own {
-            None => info.numbering().object(at),
-            Some(own) if own.is_like(info.numbering()) => own.object(at),
+            None => array.numbering().object(at),
+            Some(own) if own.is_like(array.numbering()) => own.object(at),
             Some(_) => None,
         }
     }
@@ -255,31 +255,31 @@ impl Content for Snapshot {
         &self.store
     }
 
-    fn info(&self, node: &str) -> Result<Option<Arc<Info>>> {
-        let known = |node| self.infos.read().unwrap_or_else(PoisonError::into_inner).get(node).cloned();
-        if let Some(info) = known(node) {
-            return Ok(info);
+    fn array(&self, node: &str) -> Result<Option<Arc<PackedArray>>> {
+        let known = |node| self.arrays.read().unwrap_or_else(PoisonError::into_inner).get(node).cloned();
+        if let Some(array) = known(node) {
+            return Ok(array);
         }
-        let mut info: Option<Info> = None;
+        let mut array: Option<PackedArray> = None;
         for name in [V3, V2_ARRAY] {
             if let Some(found) = self.value_row(node, name)? {
                 let id = found.group.id(found.row).unwrap_or(0);
-                let Found { group, row, place, .. } = found;
-                info =
-                    group.template(row).and_then(|text| self.layouts.info(name, text, group.shape(row), id));
-                if let Some(info) = &mut info {
-                    info.row = Some(place);
+                let FoundRow { group, row, place, .. } = found;
+                array =
+                    group.template(row).and_then(|text| self.layouts.array(name, text, group.shape(row), id));
+                if let Some(array) = &mut array {
+                    array.row = Some(place);
                 }
                 break;
             }
         }
-        let info = info.map(Arc::new);
-        let mut infos = self.infos.write().unwrap_or_else(PoisonError::into_inner);
-        if infos.len() >= INFOS {
-            infos.clear();
+        let array = array.map(Arc::new);
+        let mut arrays = self.arrays.write().unwrap_or_else(PoisonError::into_inner);
+        if arrays.len() >= ARRAYS {
+            arrays.clear();
         }
-        infos.insert(node.into(), info.clone());
-        Ok(info)
+        arrays.insert(node.into(), array.clone());
+        Ok(array)
     }
 
     fn value(&self, node: &str, name: &str) -> Result<Option<Held>> {
@@ -293,13 +293,13 @@ impl Content for Snapshot {
         Ok(located(found.part, entry)?.map(|(id, entry)| Held::There(Piece::stored(id, entry))))
     }
 
-    fn chunk(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Piece>> {
-        Ok(self.entry(node, info, at, 0)?.map(|(id, entry)| Piece::stored(id, entry)))
+    fn chunk(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Option<Piece>> {
+        Ok(self.entry(node, array, at, 0)?.map(|(id, entry)| Piece::stored(id, entry)))
     }
 
-    fn shard(&self, node: &str, info: &Info, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>> {
-        let Some(sharding) = info.sharding() else { return Ok(None) };
-        let entries = self.entries(node, info, at)?;
+    fn shard(&self, node: &str, array: &PackedArray, at: &[u64]) -> Result<Option<Arc<ShardMap<Piece>>>> {
+        let Some(sharding) = array.sharding() else { return Ok(None) };
+        let entries = self.entries(node, array, at)?;
         if entries.is_empty() {
             return Ok(None);
         }

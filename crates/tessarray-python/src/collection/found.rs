@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyTuple};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tessarray::collection::{Collection, CollectionError, Found, Kind};
+use tessarray::collection::{Collection, CollectionError, Kind, VariableArrays};
 use tessarray::recording::{Access, Op};
 use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
 
@@ -20,7 +20,7 @@ use tessarray::{Arena, Array, DataType, OutputView, VarItem, c_strides};
 #[pyclass(name = "FoundCore", module = "tessarray._native", frozen)]
 pub struct PyFound {
     pub collection: Arc<Collection>,
-    pub found: Found,
+    pub found: VariableArrays,
 }
 
 impl PyFound {
@@ -278,7 +278,7 @@ impl PyFound {
         data_type: &DataType,
         descr: &Bound<'py, PyArrayDescr>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        let mut items = vec![0; usize::try_from(plan.total)?.saturating_mul(VarItem::SIZE)];
+        let mut items = variable::items(plan.total).or_raise(py)?;
         let arena = Arena::new();
         py.detach(|| {
             let view = OutputView::new(&mut items, &[plan.total], VarItem::SIZE)

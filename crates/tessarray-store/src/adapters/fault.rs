@@ -1,9 +1,9 @@
 //! A store that fails on purpose, for tests of what is above it.
 
-use crate::{
-    Blob, BlobBytes, Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, StoreError,
-    UpdateFn, UpdateWithFn, Version,
-};
+use crate::error::{Result, StoreError};
+use crate::key::{Key, Prefix};
+use crate::request::{Blob, BlobBytes, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::store::{ReadSink, Store, UpdateFn, UpdateWithFn};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! A part of a store as a store.
 
-use crate::{
-    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, UpdateWithFn,
-    Version,
-};
+use crate::error::Result;
+use crate::key::{Key, Prefix};
+use crate::request::{ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::store::{ReadSink, Store, UpdateFn, UpdateWithFn};
 use std::sync::Arc;
 use std::time::Duration;
 

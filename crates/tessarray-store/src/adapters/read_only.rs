@@ -1,9 +1,9 @@
 //! A store that may not be changed.
 
-use crate::{
-    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, StoreError, UpdateFn,
-    Version,
-};
+use crate::error::{Result, StoreError};
+use crate::key::{Key, Prefix};
+use crate::request::{ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::store::{ReadSink, Store, UpdateFn};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! Counts what is asked of a store.
 
-use crate::{
-    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, UpdateWithFn,
-    Version, span,
-};
+use crate::error::Result;
+use crate::key::{Key, Prefix};
+use crate::request::{ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::span;
+use crate::store::{ReadSink, Store, UpdateFn, UpdateWithFn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::conformance::{self, collect};
-use crate::{ByteRange, Key, MemoryStore, Prefix, PutMode, ReadRequest, Store, StoreError, Update};
+use crate::error::StoreError;
+use crate::key::{Key, Prefix};
+use crate::memory::MemoryStore;
+use crate::request::{ByteRange, PutMode, ReadRequest};
+use crate::store::{Store, Update};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -115,7 +119,8 @@ fn a_read_only_store_reads_and_refuses_the_rest() {
     inner.put(&key("a"), &[b"x"], PutMode::Overwrite).unwrap();
     let store = ReadOnlyStore::new(inner);
     assert_eq!(conformance::whole(&store, &key("a")).unwrap(), b"x");
-    let refused = |result: crate::Result<()>| assert!(matches!(result, Err(StoreError::ReadOnly { .. })));
+    let refused =
+        |result: crate::error::Result<()>| assert!(matches!(result, Err(StoreError::ReadOnly { .. })));
     refused(store.put(&key("a"), &[], PutMode::Overwrite).map(|_| ()));
     refused(store.update(&key("a"), true, &mut |_| Ok(Update::Keep)));
     refused(store.delete(&key("a")).map(|_| ()));

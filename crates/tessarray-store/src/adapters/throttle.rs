@@ -1,9 +1,10 @@
 //! A store as slow as a network.
 
-use crate::{
-    Key, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result, Store, UpdateFn, UpdateWithFn,
-    Version, span,
-};
+use crate::error::Result;
+use crate::key::{Key, Prefix};
+use crate::request::{ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::span;
+use crate::store::{ReadSink, Store, UpdateFn, UpdateWithFn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,7 +1,10 @@
 //! One thread, one promise a function.
 
 use super::{collect, key, whole};
-use crate::{ByteRange, Key, ListEntry, Prefix, PutMode, ReadRequest, Store, StoreError, Update, Version};
+use crate::error::StoreError;
+use crate::key::{Key, Prefix};
+use crate::request::{ByteRange, ListEntry, PutMode, ReadRequest, Version};
+use crate::store::{Store, Update};
 
 fn request(name: &str, range: ByteRange) -> ReadRequest {
     ReadRequest { key: key(name), range, expect: None }
@@ -117,7 +120,7 @@ pub fn updates(store: &dyn Store) {
     append(b" two").unwrap();
     assert_eq!(whole(store, &name).unwrap(), b"one two");
     let fixed = b"fixed".to_vec();
-    let put_fixed = &mut |current: Option<crate::Blob<'_>>| {
+    let put_fixed = &mut |current: Option<crate::request::Blob<'_>>| {
         assert!(current.is_none(), "not asked for");
         Ok(Update::Put(vec![&fixed[..2], &fixed[2..]]))
     };
@@ -162,7 +165,7 @@ pub fn updates_with_others(store: &dyn Store) {
     assert_eq!((whole(store, &name).unwrap(), whole(store, &other).unwrap()), (vec![2], vec![2]));
     store.update_with(&name, &mut |_, _| Ok(Update::Keep)).unwrap();
     assert_eq!(whole(store, &name).unwrap(), [2]);
-    let delete = &mut |within: Option<&std::sync::Arc<dyn Store>>, _: Option<crate::Blob<'_>>| {
+    let delete = &mut |within: Option<&std::sync::Arc<dyn Store>>, _: Option<crate::request::Blob<'_>>| {
         within.map_or(store, |within| &**within).delete(&other)?;
         Ok(Update::Delete)
     };

@@ -1,7 +1,8 @@
 //! Many threads on one key.
 
 use super::{key, whole};
-use crate::{PutMode, Store, Update};
+use crate::request::PutMode;
+use crate::store::{Store, Update};
 
 /// 8 threads add to one counter and to one of their own: no addition is lost.
 pub fn counters_lose_nothing(store: &dyn Store) {

@@ -15,7 +15,10 @@ pub use basic::{
 pub use concurrent::{counters_lose_nothing, values_are_whole};
 pub use model::behaves_like_a_map;
 
-use crate::{Blob, ByteRange, Key, Meta, ReadRequest, Result, Store};
+use crate::error::Result;
+use crate::key::Key;
+use crate::request::{Blob, ByteRange, Meta, ReadRequest};
+use crate::store::Store;
 use std::sync::{Arc, Mutex};
 
 /// Runs every function of the suite, each on a store of its own.

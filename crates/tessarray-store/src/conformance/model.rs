@@ -1,7 +1,10 @@
 //! Random sequences of calls give what a map gives.
 
 use super::{collect, key, whole};
-use crate::{ByteRange, Key, ListEntry, Prefix, PutMode, ReadRequest, Store, StoreError, Update};
+use crate::error::StoreError;
+use crate::key::{Key, Prefix};
+use crate::request::{ByteRange, ListEntry, PutMode, ReadRequest};
+use crate::store::{Store, Update};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +90,7 @@ fn apply(store: &dyn Store, model: &mut BTreeMap<Key, Vec<u8>>, step: &Step) {
         }
         Step::Append(name, bytes) => {
             let name = key(NAMES[*name]);
-            let append = &mut |current: Option<crate::Blob<'_>>| {
+            let append = &mut |current: Option<crate::request::Blob<'_>>| {
                 let old = current.map(|blob| blob.bytes.to_vec()).unwrap_or_default();
                 Ok(Update::PutOwned(vec![old, bytes.clone()]))
             };

@@ -1,6 +1,6 @@
 //! What the file system says about a file: size, kind, version.
 
-use crate::{Meta, Version};
+use crate::request::{Meta, Version};
 use std::fs::File;
 use std::io;
 use std::time::SystemTime;
@@ -24,6 +24,11 @@ pub(super) struct Facts {
     pub(super) modified: i128,
     /// When the inode changed, in nanoseconds since 1970; a rename changes it on most file systems.
     changed: i128,
+}
+
+/// Whether the error says that there is nothing at the path.
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 impl Facts {

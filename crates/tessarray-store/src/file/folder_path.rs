@@ -1,6 +1,6 @@
 //! A directory by its path, for platforms without directory descriptors.
 
-use super::facts::Facts;
+use super::facts::{Facts, is_absent};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -52,7 +52,7 @@ impl Folder {
     pub(super) fn stat(&self, name: &str) -> io::Result<Option<Facts>> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => Ok(Some(Facts::from_metadata(&found))),
-            Err(error) if super::is_absent(&error) => Ok(None),
+            Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -1,10 +1,12 @@
 //! What lies under a prefix: values, deeper levels, and what killed writers left.
 
-use super::facts::{Facts, FileKind};
+use super::facts::{Facts, FileKind, is_absent};
 use super::folder::{EntryKind, Folder};
+use super::handle::FileStore;
 use super::lock::{Locked, if_idle, remove_if_idle};
-use super::{FileStore, is_absent};
-use crate::{Key, LOCK_SUFFIX, ListEntry, Prefix, Result, StoreError};
+use crate::error::{Result, StoreError};
+use crate::key::{Key, LOCK_SUFFIX, Prefix};
+use crate::request::ListEntry;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -218,6 +220,9 @@ impl FileStore {
     }
 
     /// The lock files under a prefix: those of writers at work, and those that killed writers left. Costs a listing.
+    ///
+    /// # Errors
+    /// The directory cannot be listed ([`StoreError::Io`]).
     pub fn leftovers(&self, prefix: &Prefix) -> Result<Vec<Leftover>> {
         let mut found = Vec::new();
         walk(self, prefix, |level, folder, name, kind| {
@@ -234,6 +239,9 @@ impl FileStore {
     }
 
     /// Removes the lock files under a prefix that no writer holds, and returns them. Safe beside any writers.
+    ///
+    /// # Errors
+    /// The directory cannot be listed, or a file cannot be removed ([`StoreError::Io`]), or the store is read-only.
     pub fn remove_leftovers(&self, prefix: &Prefix) -> Result<Vec<Leftover>> {
         self.writable(prefix.as_str(), "remove leftovers of")?;
         let mut removed = Vec::new();

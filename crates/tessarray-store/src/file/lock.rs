@@ -1,10 +1,12 @@
 //! The writer's side of the protocol: one key, locked. The steps are numbered as at the top of the folder's `mod.rs`.
 
-use super::facts::{Facts, FileKind};
+use super::facts::{Facts, FileKind, is_absent};
 use super::folder::Folder;
+use super::handle::{FileStore, Step};
 use super::wait::{self, NoLock};
-use super::{FileStore, Step, is_absent};
-use crate::{Key, LOCK_SUFFIX, PutMode, Result, StoreError, Version};
+use crate::error::{Result, StoreError};
+use crate::key::{Key, LOCK_SUFFIX};
+use crate::request::{PutMode, Version};
 use std::fs::{File, FileTimes};
 use std::io::{self, IoSlice, Write};
 

@@ -1,7 +1,11 @@
 //! The reader's side: open once a run of equal keys, one positional read a range, into a buffer that is used again.
 
-use super::FileStore;
-use crate::{Blob, BlobBytes, Key, Meta, ReadRequest, ReadSink, Result, StoreError, positional, span};
+use super::handle::FileStore;
+use crate::error::{Result, StoreError};
+use crate::key::Key;
+use crate::request::{Blob, BlobBytes, Meta, ReadRequest};
+use crate::store::ReadSink;
+use crate::{positional, span};
 use std::cell::Cell;
 use std::fs::File;
 

@@ -1,7 +1,8 @@
 //! The way from the root directory to a file or directory in it, and nowhere else.
 //!
-//! 1. On Linux the kernel does it: `openat2` with `RESOLVE_BENEATH`, from a descriptor of the root that is kept
-//!    open, walks no link that leads out. One system call, and no gap between check and use.
+//! 1. On Linux the kernel does it: `openat2` with `RESOLVE_BENEATH`, from a descriptor of the root, walks no link that
+//!    leads out. One system call, and no gap between check and use. The descriptor is kept open, of the first [`KEPT`]
+//!    roots: programs may have 1,024 in all, and thousands of arrays.
 //! 2. Where the kernel cannot (older ones, some sandboxes, other systems), the directory that holds the file is
 //!    resolved to its canonical path, which must lie below the root's; directories found good are remembered. The
 //!    last step never follows a link that has not been checked the same way. Somebody who can swap directories for
@@ -10,9 +11,9 @@
 //!
 //! The root itself may be a link, may not exist yet, and may be removed and made again under an open store.
 
+use super::facts::is_absent;
 use super::folder::Folder;
-use super::is_absent;
-use crate::StoreError;
+use crate::error::StoreError;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
@@ -20,15 +21,56 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 #[cfg(target_os = "linux")]
 use std::{
-    os::fd::OwnedFd,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
 /// How often a directory is made again that somebody else removes.
 const ATTEMPTS: usize = 64;
+
+/// Roots whose descriptors are kept open at once. Any other is opened for each use, which takes a microsecond.
+#[cfg(target_os = "linux")]
+const KEPT: usize = 256;
+
+/// A descriptor of a root.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct Handle {
+    directory: OwnedFd,
+    /// Whether it is one of those that are kept.
+    kept: bool,
+}
+
+#[cfg(target_os = "linux")]
+static NOW_KEPT: AtomicUsize = AtomicUsize::new(0);
+
+#[cfg(target_os = "linux")]
+impl Handle {
+    fn new(directory: OwnedFd) -> Self {
+        let more = |kept| (kept < KEPT).then_some(kept + 1);
+        let kept = NOW_KEPT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok();
+        Self { directory, kept }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl AsFd for Handle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.kept {
+            NOW_KEPT.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
 
 /// Why a path was not opened.
 #[derive(Debug)]
@@ -55,7 +97,7 @@ pub(super) struct Root {
     #[cfg(target_os = "linux")]
     kernel_checks: AtomicBool,
     #[cfg(target_os = "linux")]
-    handle: RwLock<Option<Arc<OwnedFd>>>,
+    handle: RwLock<Option<Arc<Handle>>>,
 }
 
 impl Root {
@@ -204,7 +246,7 @@ impl Root {
                 Err(error) => return Some(Err(error.into())),
             };
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-            match rustix::fs::openat2(&root, path, flags, Mode::empty(), resolve) {
+            match rustix::fs::openat2(&*root, path, flags, Mode::empty(), resolve) {
                 Ok(file) => return Some(Ok(Some(file))),
                 // The root may have been removed, and made again, since its descriptor was opened.
                 Err(Errno::NOENT) if tries < 3 && is_unlinked(&root) => self.forget(&root),
@@ -222,23 +264,26 @@ impl Root {
     }
 
     #[cfg(target_os = "linux")]
-    fn handle(&self) -> io::Result<Option<Arc<OwnedFd>>> {
+    fn handle(&self) -> io::Result<Option<Arc<Handle>>> {
         use rustix::fs::{Mode, OFlags};
         if let Some(root) = &*self.handle.read().unwrap_or_else(PoisonError::into_inner) {
             return Ok(Some(Arc::clone(root)));
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = match rustix::fs::open(&self.path, flags, Mode::empty()) {
-            Ok(root) => Arc::new(root),
+            Ok(root) => Arc::new(Handle::new(root)),
             Err(rustix::io::Errno::NOENT) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
+        if !root.kept {
+            return Ok(Some(root));
+        }
         let mut handle = self.handle.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Some(Arc::clone(handle.get_or_insert(root))))
     }
 
     #[cfg(target_os = "linux")]
-    fn forget(&self, root: &Arc<OwnedFd>) {
+    fn forget(&self, root: &Arc<Handle>) {
         let mut handle = self.handle.write().unwrap_or_else(PoisonError::into_inner);
         if handle.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, root)) {
             *handle = None;
@@ -311,7 +356,7 @@ impl Root {
 }
 
 #[cfg(target_os = "linux")]
-fn is_unlinked(directory: &OwnedFd) -> bool {
+fn is_unlinked(directory: &Handle) -> bool {
     rustix::fs::fstat(directory).is_ok_and(|stat| stat.st_nlink == 0)
 }
 

@@ -4,33 +4,13 @@
 //! it writes in itself, once for each folder: the folder above every one of them, up to the root of the file system. A
 //! folder is known again by its inode and the time of its birth, since another one may have taken its name meanwhile.
 
-use super::folder::{Folder, FolderId};
-use super::{FileStore, Step};
-use crate::{Key, Prefix, Result, StoreError};
-use std::collections::{BTreeSet, HashMap};
+use super::folder::Folder;
+use super::handle::{FileStore, Step};
+use crate::error::{Result, StoreError};
+use crate::key::Key;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
-use std::sync::{PoisonError, RwLock};
-
-/// Folders whose names were synced by this handle.
-#[derive(Debug, Default)]
-pub(super) struct Settled(RwLock<HashMap<Box<str>, FolderId>>);
-
-impl Settled {
-    fn has(&self, path: &str, id: FolderId) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(path) == Some(&id)
-    }
-
-    fn add(&self, path: &str, id: FolderId) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(path.into(), id);
-    }
-
-    /// Folders under a prefix are gone, as far as this handle knows.
-    pub(super) fn forget(&self, prefix: &Prefix) {
-        let below = |path: &str| path == prefix.path() || path.starts_with(prefix.as_str());
-        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|path, _| !below(path));
-    }
-}
 
 impl FileStore {
     /// Sees to it that the way to a folder is on the disk. Costs one system call where this handle did so before.

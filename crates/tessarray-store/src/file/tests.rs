@@ -1,8 +1,13 @@
 //! What holds for directories beyond what holds for every store.
 
+use super::handle::Step;
 use super::*;
 use crate::conformance;
-use crate::{ByteRange, LOCK_SUFFIX, Update};
+use crate::error::StoreError;
+use crate::key::LOCK_SUFFIX;
+use crate::request::ByteRange;
+use crate::store::Update;
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 

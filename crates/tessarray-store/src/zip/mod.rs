@@ -18,11 +18,12 @@ mod read;
 mod tests;
 mod write;
 
+use crate::error::{Result, StoreError};
+use crate::key::{Key, LOCK_SUFFIX, Prefix};
 use crate::key_locks::KeyLocks;
-use crate::{
-    Blob, BlobBytes, Key, LOCK_SUFFIX, ListEntry, Meta, Prefix, PutMode, ReadRequest, ReadSink, Result,
-    Store, StoreError, Update, UpdateFn, Version, ordered, span,
-};
+use crate::request::{Blob, BlobBytes, ListEntry, Meta, PutMode, ReadRequest, Version};
+use crate::store::{ReadSink, Store, Update, UpdateFn};
+use crate::{ordered, span};
 use parse::Entry;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +56,10 @@ pub struct ZipStore {
 
 impl ZipStore {
     /// Opens a zip file to read. Costs one read of its central directory; the first look for an absent key, and the first
-    /// listing, cost a small read per entry where another program wrote the file. `Corrupt` where it is no acceptable zip.
+    /// listing, cost a small read per entry if another program wrote the file.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read ([`StoreError::Io`]), or is no acceptable zip ([`StoreError::Corrupt`]).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let file = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
@@ -74,8 +78,10 @@ impl ZipStore {
         })
     }
 
-    /// Begins a new zip file, which replaces one that is there when it is closed, and not before. `Other` where
-    /// another writer is at work on it.
+    /// Begins a new zip file, which replaces one that is there when it is closed, and not before.
+    ///
+    /// # Errors
+    /// Another writer is at work on it ([`StoreError::Other`]), or the file beside it cannot be made.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let (writer, file) = Writer::begin(&path, &lock_path(&path))?;
@@ -92,6 +98,9 @@ impl ZipStore {
     }
 
     /// Begins a changed copy of a zip file: its entries are there, and `close` replaces it. Costs a copy of the file.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open) and of [`create`](Self::create).
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         let path = absolute(path.as_ref())?;
         let old = File::open(&path).map_err(|error| StoreError::io(path.display(), "open", error))?;
@@ -119,6 +128,9 @@ impl ZipStore {
 
     /// Writes the central directory and moves the file into place; from here on the store only reads. Does nothing
     /// where that was done. Dropping the store closes it too, but cannot say whether that worked.
+    ///
+    /// # Errors
+    /// The file cannot be written ([`StoreError::Full`], [`StoreError::Io`]): what was there before stays.
     pub fn close(&self) -> Result<()> {
         let mut slot = self.writer();
         let Some(writer) = slot.as_mut() else { return Ok(()) };

@@ -1,6 +1,9 @@
 //! The central directory of a zip file (APPNOTE 6.3.10, sections 4.3.12 to 4.3.16), read as hostile input.
 
-use crate::{Key, LOCK_SUFFIX, Meta, Result, StoreError, Version, positional, span};
+use crate::error::{Result, StoreError};
+use crate::key::{Key, LOCK_SUFFIX};
+use crate::request::{Meta, Version};
+use crate::{positional, span};
 use std::collections::BTreeMap;
 use std::fs::File;
 

@@ -1,9 +1,12 @@
 //! The bytes of one entry.
 
 use super::parse::{Entry, Fields, LOCAL, LOCAL_SIZE, Method, corrupt};
-use crate::{Key, StoreError, positional, span};
+use crate::error::StoreError;
+use crate::key::Key;
+use crate::{positional, span};
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::collections::TryReserveError;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -25,7 +28,7 @@ impl Source<'_> {
         offset: u64,
         length: u64,
         inflated: &mut Option<Bytes>,
-    ) -> crate::Result<Bytes> {
+    ) -> crate::error::Result<Bytes> {
         if let Some(whole) = inflated {
             return self.slice(whole, offset, length);
         }
@@ -49,7 +52,7 @@ impl Source<'_> {
         }
     }
 
-    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> crate::Result<Bytes> {
+    fn slice(&self, whole: &Bytes, offset: u64, length: u64) -> crate::error::Result<Bytes> {
         let start = span::to_usize(self.key, offset)?;
         let end = start.saturating_add(span::to_usize(self.key, length)?);
         if end > whole.len() {
@@ -62,13 +65,13 @@ impl Source<'_> {
         corrupt(&self.store.display().to_string(), format!("{}: {reason}", self.key))
     }
 
-    fn bytes(&self, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
+    fn bytes(&self, offset: u64, length: u64) -> crate::error::Result<Vec<u8>> {
         let length = span::to_usize(self.key, length)?;
         positional::read_vec_at(self.file, length, offset)
             .map_err(|error| StoreError::io(self.key, "read", error))
     }
 
-    fn check(&self, found: u32) -> crate::Result<()> {
+    fn check(&self, found: u32) -> crate::error::Result<()> {
         let expected = self.entry.crc;
         if found == expected {
             return Ok(());
@@ -77,19 +80,22 @@ impl Source<'_> {
     }
 
     /// Where the bytes begin, from the local header, which must agree with the directory.
-    fn data(&self) -> crate::Result<u64> {
+    fn data(&self) -> crate::error::Result<u64> {
         let begin = local_header(self.file, self.key.as_str(), self.entry);
         let begin = begin.map_err(|error| StoreError::io(self.key, "read", error))?;
         begin.map_err(|reason| self.damaged(&reason))
     }
 
     /// Inflates the whole entry, keeps the range, checks size and CRC-32. Needs the range and 64 KiB twice.
-    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> crate::Result<Vec<u8>> {
+    pub(super) fn inflate(&self, data: u64, offset: u64, length: u64) -> crate::error::Result<Vec<u8>> {
         const STEP: usize = 64 << 10;
+        const INFLATER: usize = 64 << 10;
+        let none = |error: TryReserveError| StoreError::io(self.key, "allocate", error.into());
         let mut kept: Vec<u8> = Vec::new();
-        kept.try_reserve_exact(span::to_usize(self.key, length)?)
-            .map_err(|error| StoreError::io(self.key, "allocate", error.into()))?;
-        let (mut input, mut output) = (vec![0; STEP], vec![0; STEP]);
+        kept.try_reserve_exact(span::to_usize(self.key, length)?).map_err(none)?;
+        let (mut input, mut output) = (zeros(STEP).map_err(none)?, zeros(STEP).map_err(none)?);
+        // The inflater takes its own memory without asking: what that is, is asked for here and given back.
+        drop(zeros(INFLATER).map_err(none)?);
         let (mut inflater, mut sum) = (Decompress::new(false), Crc::new());
         let (mut filled, mut used) = (0_usize, 0_usize);
         let mut read = 0_u64;
@@ -133,6 +139,13 @@ impl Source<'_> {
         self.check(sum.sum())?;
         Ok(kept)
     }
+}
+
+fn zeros(length: usize) -> Result<Vec<u8>, TryReserveError> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(length)?;
+    zeros.resize(length, 0);
+    Ok(zeros)
 }
 
 /// Where the bytes of an entry begin, from its local header; the reason where that does not agree with the directory.

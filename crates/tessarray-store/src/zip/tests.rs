@@ -1,8 +1,8 @@
 //! What holds for zip files beyond what holds for every store.
 
 use super::*;
-use crate::ByteRange;
 use crate::conformance::{self, collect, whole};
+use crate::request::ByteRange;
 use std::io::Write;
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! Writes a zip file from front to back.
 
 use super::parse::{CENTRAL, END, END64, Entry, LOCAL, LOCATOR64, Method, seal};
-use crate::{Key, Result, StoreError, positional, span};
+use crate::error::{Result, StoreError};
+use crate::key::Key;
+use crate::{positional, span};
 use flate2::Crc;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

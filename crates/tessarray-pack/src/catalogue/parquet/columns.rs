@@ -82,7 +82,8 @@ impl Column {
             first.get_or_insert_with(|| Levels { stored: stored.into(), count: page.values, there });
             if there == 0 { Some(()) } else { values.data(page.encoding, body, there) }
         })?;
-        let mut starts = Vec::with_capacity(self.rows + 1);
+        // As many as the pages have, which is bounded; the footer may say any number of rows.
+        let mut starts = Vec::with_capacity(self.rows.min(repeats.len()) + 1);
         let mut count = 0;
         for (repeat, defined) in repeats.iter().zip(&defined) {
             if *repeat == 0 {

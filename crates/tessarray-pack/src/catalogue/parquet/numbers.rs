@@ -1,7 +1,7 @@
 //! Numbers as Parquet packs them (Encodings, "RLE / bit-packing hybrid" and "Delta encoding"). `None` is damage.
 
 /// Values of one piece of a run of differences: the format has 32, and we write no more than 1,024.
-const PIECE: usize = 1 << 16;
+const MINIBLOCK: usize = 1 << 16;
 
 /// Takes the first bytes.
 pub(super) fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
@@ -102,7 +102,8 @@ pub(super) fn hybrid(mut bytes: &[u8], width: u32, count: usize, out: &mut Vec<u
 pub(super) fn deltas(bytes: &mut &[u8], count: usize, out: &mut Vec<i64>) -> Option<()> {
     let (block, pieces, said) = (size(bytes)?, size(bytes)?, size(bytes)?);
     let mut last = signed(bytes)?;
-    let piece = block.checked_div(pieces).filter(|&piece| piece > 0 && piece <= PIECE && piece % 8 == 0)?;
+    let piece =
+        block.checked_div(pieces).filter(|&piece| piece > 0 && piece <= MINIBLOCK && piece % 8 == 0)?;
     if said != count {
         return None;
     }

@@ -4,8 +4,8 @@
 //! may have lied: a page of a few bytes that says two gigabytes, or a run of two thousand million equal values. What no
 //! writer of packs makes is refused.
 
-use super::general;
 use super::numbers::{signed, take, varint};
+use super::{general, no_memory};
 use parquet::errors::Result;
 use std::cell::RefCell;
 use zstd_safe::DCtx;
@@ -85,6 +85,7 @@ fn unpack<'a>(frame: &[u8], size: usize, scratch: &'a mut Vec<u8>) -> Result<&'a
         *scratch = Vec::new();
     }
     if scratch.len() < size {
+        scratch.try_reserve(size - scratch.len()).map_err(|_| no_memory())?;
         scratch.resize(size, 0);
     }
     let found = CONTEXT.with_borrow_mut(|context| {
@@ -97,7 +98,7 @@ fn unpack<'a>(frame: &[u8], size: usize, scratch: &'a mut Vec<u8>) -> Result<&'a
         Some(Ok(found)) if found == size => Ok(&scratch[..size]),
         Some(Ok(found)) => Err(general(format!("a page: expected {size} bytes, found {found}"))),
         Some(Err(code)) => Err(general(format!("a page: {}", zstd_safe::get_error_name(code)))),
-        None => Err(general("no memory for a decoder".into())),
+        None => Err(no_memory()),
     }
 }
 

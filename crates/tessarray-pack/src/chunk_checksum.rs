@@ -14,7 +14,7 @@ use twox_hash::XxHash3_64;
 
 /// What a chunk is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chunk<'a> {
+pub(crate) struct ChunkId<'a> {
     /// The array's own number.
     pub node: u64,
     /// Coordinates of the object in the grid.
@@ -24,7 +24,7 @@ pub(crate) struct Chunk<'a> {
 }
 
 /// The checksum of a chunk that lies in `segment`.
-pub(crate) fn of_chunk(parts: &[&[u8]], chunk: Chunk<'_>, segment: Id) -> u32 {
+pub(crate) fn of_chunk(parts: &[&[u8]], chunk: ChunkId<'_>, segment: Id) -> u32 {
     let hash = match parts {
         [one] => XxHash3_64::oneshot(one),
         _ => {
@@ -57,14 +57,14 @@ mod tests {
     #[test]
     fn whatever_a_chunk_is_said_to_be_counts() {
         let (one, two) = (Id::random().unwrap(), Id::random().unwrap());
-        let chunk = Chunk { node: 1, at: &[0, 1], inner: 2 };
-        let seal = of_chunk(&[b"abc"], chunk, one);
-        assert_eq!(seal, of_chunk(&[b"a", b"bc"], chunk, one));
-        assert_ne!(seal, of_chunk(&[b"abd"], chunk, one));
-        assert_ne!(seal, of_chunk(&[b"abc"], chunk, two));
-        assert_ne!(seal, of_chunk(&[b"abc"], Chunk { node: 2, ..chunk }, one));
-        assert_ne!(seal, of_chunk(&[b"abc"], Chunk { at: &[1, 0], ..chunk }, one));
-        assert_ne!(seal, of_chunk(&[b"abc"], Chunk { inner: 3, ..chunk }, one));
+        let chunk = ChunkId { node: 1, at: &[0, 1], inner: 2 };
+        let sum = of_chunk(&[b"abc"], chunk, one);
+        assert_eq!(sum, of_chunk(&[b"a", b"bc"], chunk, one));
+        assert_ne!(sum, of_chunk(&[b"abd"], chunk, one));
+        assert_ne!(sum, of_chunk(&[b"abc"], chunk, two));
+        assert_ne!(sum, of_chunk(&[b"abc"], ChunkId { node: 2, ..chunk }, one));
+        assert_ne!(sum, of_chunk(&[b"abc"], ChunkId { at: &[1, 0], ..chunk }, one));
+        assert_ne!(sum, of_chunk(&[b"abc"], ChunkId { inner: 3, ..chunk }, one));
         let ended = |bytes: &[u8]| of_chunk(&[bytes, &crc32c::crc32c(bytes).to_le_bytes()], chunk, one);
         assert_ne!(ended(b"abc"), ended(b"abd"), "a CRC would be the same");
         assert_ne!(of_value(b"abc", "k", one), of_value(b"abc", "l", one));

@@ -1,7 +1,10 @@
 //! The `fill_value` member: from the bytes of one element to JSON, as zarr-python writes it.
 
-use crate::v2::Endian;
-use crate::{MetaError, Path, Result, base64, fill_struct};
+use super::packed::to_stored;
+use crate::base64;
+use crate::endian::Endian;
+use crate::error::{MetaError, Result};
+use crate::path::Path;
 use half::{bf16, f16};
 use serde_json::{Map, Number, Value};
 use tessarray_buffer::DataType;
@@ -17,7 +20,7 @@ pub fn fill_value_to_json(data_type: &DataType, fill: &[u8]) -> Value {
 /// The `fill_value` member of a v2 array. `stored` is the byte order of its `dtype`.
 pub fn fill_value_to_json_v2(data_type: &DataType, stored: Option<Endian>, fill: &[u8]) -> Value {
     match data_type {
-        DataType::Struct(_) => base64::encode(&fill_struct::to_stored(fill, data_type, stored)).into(),
+        DataType::Struct(_) => base64::encode(&to_stored(fill, data_type, stored)).into(),
         other => scalar(other, fill, false),
     }
 }

@@ -1,16 +1,18 @@
 //! The `fill_value` member: from JSON to the bytes of one element (Zarr v3 core, "Fill value"; Zarr v2, "Fill
 //! values").
 
-use crate::fill_struct;
-use crate::v2::Endian;
-use crate::{MetaError, Path, Result, base64};
+use super::packed::swap_from;
+use crate::base64;
+use crate::endian::Endian;
+use crate::error::{MetaError, Result};
+use crate::path::Path;
 use half::{bf16, f16};
 use serde_json::Value;
-use tessarray_buffer::{DataType, SmallType};
+use tessarray_buffer::{DataType, Field, SmallType};
 
 /// Which version's rules hold: v2 lets numbers be strings, and 0 stand for an empty element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rules {
+enum Rules {
     V2 { stored: Option<Endian> },
     V3,
 }
@@ -19,16 +21,30 @@ impl Rules {
     fn lenient(self) -> bool {
         matches!(self, Self::V2 { .. })
     }
+
+    /// The byte order of packed bytes. In v3 documents they are little-endian.
+    fn stored(self) -> Endian {
+        match self {
+            Self::V2 { stored } => stored.unwrap_or(Endian::NATIVE),
+            Self::V3 => Endian::Little,
+        }
+    }
 }
 
 /// One element, in the machine's byte order, from the `fill_value` of a v3 array. Values that the type cannot hold
 /// are refused (256 for `uint8`, 1e300 for `float32`); floats are rounded to the type.
+///
+/// # Errors
+/// The type cannot hold the value, or it is written as no value of the type is.
 pub fn fill_value_from_json(data_type: &DataType, value: &Value, path: &Path<'_>) -> Result<Box<[u8]>> {
     element(data_type, value, Rules::V3, path).map(Vec::into_boxed_slice)
 }
 
 /// One element, in the machine's byte order, from the `fill_value` of a v2 array, which is not null. `stored` is the
 /// byte order of the array's `dtype`, which structured fill values are stored in as well.
+///
+/// # Errors
+/// The same as for [`fill_value_from_json`].
 pub fn fill_value_from_json_v2(
     data_type: &DataType,
     stored: Option<Endian>,
@@ -43,7 +59,7 @@ pub(crate) fn zero(data_type: &DataType) -> Vec<u8> {
     if data_type.is_variable() { Vec::new() } else { vec![0; data_type.size()] }
 }
 
-pub(crate) fn element(data_type: &DataType, value: &Value, rules: Rules, path: &Path<'_>) -> Result<Vec<u8>> {
+fn element(data_type: &DataType, value: &Value, rules: Rules, path: &Path<'_>) -> Result<Vec<u8>> {
     let int = |min: i128, max: i128| integer(value, min, max, rules, data_type, path);
     let float = |value: &Value, path: &Path<'_>| float_bytes(data_type, value, rules, path);
     let out = match data_type {
@@ -87,10 +103,46 @@ pub(crate) fn element(data_type: &DataType, value: &Value, rules: Rules, path: &
         DataType::String if rules.lenient() && (value.is_i64() || value.is_u64()) => value.to_string().into(),
         DataType::String => text(value, rules, path)?.into(),
         DataType::Bytes => byte_string(value, rules, path)?,
-        DataType::Struct(fields) => fill_struct::from_json(fields, data_type, value, rules, path)?,
+        DataType::Struct(fields) => structure(fields, data_type, value, rules, path)?,
         other => return Err(MetaError::unsupported(path, format!("fill values of {other}"))),
     };
     Ok(out)
+}
+
+/// A structured element: an object of the fields' values, or the packed bytes in base 64. Members that the object lacks are zero, as zarr-python reads them.
+fn structure(
+    fields: &[Field],
+    data_type: &DataType,
+    value: &Value,
+    rules: Rules,
+    path: &Path<'_>,
+) -> Result<Vec<u8>> {
+    match (value, rules) {
+        (Value::Object(members), Rules::V3) => {
+            if let Some(name) = members.keys().find(|name| fields.iter().all(|field| field.name != **name)) {
+                return Err(MetaError::value(&path.key(name), "no field of this name", &members[name]));
+            }
+            let mut out = Vec::with_capacity(data_type.size());
+            for field in fields {
+                out.extend(match members.get(&field.name) {
+                    Some(member) => element(&field.data_type, member, rules, &path.key(&field.name))?,
+                    None => zero(&field.data_type),
+                });
+            }
+            Ok(out)
+        }
+        (Value::String(_), _) => {
+            let mut bytes = byte_string(value, rules, path)?;
+            if bytes.len() != data_type.size() {
+                let expected = format!("base 64 of exactly {} bytes", data_type.size());
+                return Err(MetaError::value(path, expected, value));
+            }
+            swap_from(&mut bytes, data_type, rules.stored());
+            Ok(bytes)
+        }
+        (Value::Number(n), Rules::V2 { .. }) if n.as_f64() == Some(0.0) => Ok(zero(data_type)),
+        _ => Err(MetaError::value(path, "an object of field values, or base 64", value)),
+    }
 }
 
 /// An integer that was checked to be in the range of the type asked for.
@@ -235,7 +287,7 @@ fn text<'v>(value: &'v Value, rules: Rules, path: &Path<'_>) -> Result<&'v str> 
 }
 
 /// Base 64, or a list of bytes.
-pub(crate) fn byte_string(value: &Value, rules: Rules, path: &Path<'_>) -> Result<Vec<u8>> {
+fn byte_string(value: &Value, rules: Rules, path: &Path<'_>) -> Result<Vec<u8>> {
     match value {
         Value::String(text) => {
             base64::decode(text).ok_or_else(|| MetaError::value(path, "base 64 with padding", value))
