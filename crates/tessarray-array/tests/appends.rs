@@ -39,7 +39,7 @@ fn another_length_of_another_axis_or_an_axis_that_is_not_there_is_refused() {
     let array = array(&store);
     let bytes = [1_u8; 64];
     for (axis, shape) in [(0, [1, 3]), (0, [1, 5]), (1, [1, 4]), (1, [5, 1]), (2, [1, 4])] {
-        let length = shape.iter().product::<u64>() as usize * 2;
+        let length = usize::try_from(shape.iter().product::<u64>()).unwrap() * 2;
         let input = InputView::new(&bytes[..length], &shape, 2).unwrap();
         let refused = array.append(axis, &input, &Arena::new());
         assert!(

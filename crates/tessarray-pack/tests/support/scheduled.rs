@@ -77,6 +77,7 @@ impl Store for Scheduled {
 /// Runs a scene in so many orders, times `TESSARRAY_TEST_SCALE`: half of them at random, half with few changes of turn.
 pub fn explore(orders: usize, scene: impl Fn() + Copy + Send + Sync + 'static) {
     let scale = std::env::var("TESSARRAY_TEST_SCALE").ok().and_then(|text| text.parse::<f64>().ok());
+    #[allow(clippy::cast_possible_truncation, reason = "a number of rounds")]
     let orders = (orders as f64 * scale.unwrap_or(1.0).max(1.0)) as usize / 2;
     run(RandomScheduler::new(orders), scene);
     run(PctScheduler::new(3, orders), scene);
