@@ -33,11 +33,25 @@ pub struct AxisPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputCut<'a> {
     /// `count` parts; number `i` begins at `(i * size - offset) / step`, rounded up, and the first at 0.
-    Even { size: u64, offset: u64, step: u64, count: u64 },
+    Even {
+        /// Length of a chunk.
+        size: u64,
+        /// Elements before the first that is selected, in its chunk.
+        offset: u64,
+        /// Elements between two that are selected.
+        step: u64,
+        /// How many parts.
+        count: u64,
+    },
     /// Parts that follow on one another, each where [`AxisPlan::part`] says.
     Runs,
     /// For each part a range of pairs (index in chunk, index in output).
-    Listed { parts: &'a [(u64, Range<usize>)], pairs: &'a [(u64, u64)] },
+    Listed {
+        /// For each part its chunk, and its pairs.
+        parts: &'a [(u64, Range<usize>)],
+        /// The pairs of all parts.
+        pairs: &'a [(u64, u64)],
+    },
 }
 
 /// One axis of a selection, cut into parts, one a touched chunk, in the order of the chunks (descending for negative
