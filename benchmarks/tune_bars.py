@@ -26,7 +26,7 @@ from tune_duel import against_best
 from tune_gain import gain
 from tune_grid import Field, Measured, exhaustive, leaders
 from tune_state import PARTS as PARTS_KEPT
-from tune_state import State
+from tune_state import State, earlier
 
 from tessarray.display.units import time_text
 from tessarray.tuner.layout import Layout
@@ -159,10 +159,10 @@ def compare(
 
 def searched(field: Field, given: argparse.Namespace) -> dict[str, Any]:
     """The exhaustive search of a case, as it is kept."""
-    case, seeds, earlier = field.case, [], 0
+    case, seeds, before = field.case, [], 0
     if given.seeds is not None:
-        grid = json.loads(given.seeds.read_text())["grids"].get(case.name, {"found": [], "measured": 0})
-        seeds, earlier = [Measured.of(one) for one in grid["found"]], grid["measured"]
+        grid = earlier(given.seeds)["grids"].get(case.name, {"found": [], "measured": 0})
+        seeds, before = [Measured.of(one) for one in grid["found"]], grid["measured"]
     started = time.perf_counter()
     most_stored = field.most_stored()
     codecs = field.codecs(most_stored, 3)
@@ -176,7 +176,7 @@ def searched(field: Field, given: argparse.Namespace) -> dict[str, Any]:
         "most_stored": most_stored,
         "codecs": codecs,
         "seconds": spent,
-        "measured": len(found) + earlier,
+        "measured": len(found) + before,
         "found": trimmed(case, found, most_stored),
     }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import tessarray
 
-__all__ = ["State"]
+__all__ = ["State", "earlier"]
 
 PARTS = ("proposals", "grids", "regrets", "gains", "remote", "budget")
 

@@ -120,6 +120,9 @@ def local_path(address: str) -> str:
 
     Slashes at its end say nothing. Raises `InvalidArgumentError` for addresses of other kinds, which are no paths.
     """
+    # Every opening by path comes through here, and almost every path says nothing but itself.
+    if ":" not in address and not address.startswith(("~", "/vsi")) and not address.endswith(("/", os.sep)):
+        return address
     return _without_slash(_local_path(address))
 
 
@@ -238,7 +241,7 @@ def require_existing(store: StoreLike, mode: str) -> None:
         path = os.fspath(store)
         if not path.startswith("memory://"):
             path = local_path(path)
-        if "://" not in path and not Path(path).exists() and pack_of(path) is None:
+        if "://" not in path and not os.path.exists(path) and pack_of(path) is None:  # noqa: PTH110
             raise NotFoundError(f"{path}: nothing there", path=path)
 
 

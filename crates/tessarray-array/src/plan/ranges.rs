@@ -52,4 +52,28 @@ mod tests {
             merged.iter().map(|(span, range)| (span.offset, span.length, range.clone())).collect();
         assert_eq!(spans, vec![(0, 25, 0..3), (100, 10, 3..4), (110, 200, 4..5)]);
     }
+
+    fn spans(leaves: &[(u64, u64)], hole: u64, limit: u64) -> Vec<(u64, u64)> {
+        let mut leaves: Vec<Leaf> = leaves.iter().map(|&(offset, length)| leaf(offset, length)).collect();
+        merge(&mut leaves, hole, limit).iter().map(|(span, _)| (span.offset, span.length)).collect()
+    }
+
+    #[test]
+    fn a_hole_of_one_byte_more_is_not_fetched_however_much_may_be_fetched_at_once() {
+        assert_eq!(spans(&[(0, 10), (15, 5)], 5, 1000), [(0, 20)]);
+        assert_eq!(spans(&[(0, 10), (16, 5)], 5, 1000), [(0, 10), (16, 5)]);
+        assert_eq!(spans(&[(0, 10), (10, 5)], 0, 1000), [(0, 15)]);
+        assert_eq!(spans(&[(0, 10), (11, 5)], 0, 1000), [(0, 10), (11, 5)]);
+    }
+
+    #[test]
+    fn a_span_of_one_byte_more_than_the_limit_is_two_however_small_the_hole() {
+        assert_eq!(spans(&[(0, 10), (12, 8)], 5, 20), [(0, 20)]);
+        assert_eq!(spans(&[(0, 10), (12, 9)], 5, 20), [(0, 10), (12, 9)]);
+    }
+
+    #[test]
+    fn leaves_that_lie_in_others_make_no_span_shorter() {
+        assert_eq!(spans(&[(0, 100), (20, 10), (100, 10)], 0, 1000), [(0, 110)]);
+    }
 }
