@@ -341,8 +341,8 @@ def bench_refusal(module: str, target: str) -> str | None:
 
 
 def main(root: Path = ROOT) -> int:
-    problems = rust_problems(root) + unsafe_problems(root) + python_problems(root) + bench_problems(root)
-    problems = rust_problems(root) + room_problems(root) + python_problems(root) + bench_problems(root)
+    problems = rust_problems(root) + room_problems(root) + unsafe_problems(root)
+    problems += python_problems(root) + bench_problems(root)
     for problem in problems:
         print(problem)
     print(f"layers: {len(problems)} edges point up" if problems else "layers: no edge points up")

@@ -47,6 +47,7 @@
 //! assert_eq!(known[1].as_ref().unwrap().count, 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]

@@ -13,6 +13,7 @@
 //! assert!(AxisSelection::Range { start: 3, step: 2, len: 5 }.check(0, 10).is_err());
 //! # Ok::<(), tessarray_grid::GridError>(())
 //! ```
+#![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]

@@ -41,6 +41,7 @@
 //! assert!(pack.check(true, &mut |_, _| {})?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
