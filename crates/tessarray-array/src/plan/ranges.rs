@@ -54,7 +54,8 @@ mod tests {
     }
 
     fn spans(leaves: &[(u64, u64)], hole: u64, limit: u64) -> Vec<(u64, u64)> {
-        let mut leaves: Vec<Leaf> = leaves.iter().map(|&(offset, length)| leaf(offset, length)).collect();
+        let mut leaves: Vec<StoredLeaf> =
+            leaves.iter().map(|&(offset, length)| leaf(offset, length)).collect();
         merge(&mut leaves, hole, limit).iter().map(|(span, _)| (span.offset, span.length)).collect()
     }
 
