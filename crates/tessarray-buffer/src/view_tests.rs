@@ -57,6 +57,14 @@ fn another_arrangement_stays_inside_and_apart() {
 }
 
 #[test]
+fn what_has_no_elements_lies_together_whatever_its_strides_are() {
+    assert!(is_contiguous(&[0, 3], &[0, 0], 4));
+    assert!(!is_contiguous(&[2, 3], &[0, 0], 4));
+    let view = OutputView::new(&mut [], &[0, 3], 4).unwrap().rearranged(&[0, 3], &[0, 0]).unwrap();
+    assert_eq!(view.rearranged(&[3, 0], &[4, 4]).unwrap().shape(), [3, 0]);
+}
+
+#[test]
 fn an_input_lends_what_lies_inside_and_nothing_else() {
     let bytes: Vec<u8> = (0..24).collect();
     let input = InputView::new(&bytes, &[4, 3], 2).unwrap();

@@ -175,12 +175,8 @@ impl<'py> Output<'py> {
     /// The whole array as it lies.
     pub fn whole(&mut self) -> OutputView<'_> {
         let Self(array) = self;
-        let (shape, item) = (shape(array), array.dtype().itemsize());
-        // NumPy's strides of an array without elements are 0, as if they all lay at one place.
-        let apart = tessarray::c_strides(&shape, item);
-        let strides = if array.is_empty() { &apart[..] } else { array.strides() };
-        // SAFETY: the array's own shape, and its strides if it has elements; for the rest as in `view`.
-        unsafe { OutputView::from_raw(data(array), &shape, strides, item) }
+        // SAFETY: the array's own shape and strides; for the rest as in `view`.
+        unsafe { OutputView::from_raw(data(array), &shape(array), array.strides(), array.dtype().itemsize()) }
     }
 }
 

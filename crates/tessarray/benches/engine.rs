@@ -1,7 +1,8 @@
 //! Whole calls in memory: write, read all, 100 random cubes. `cargo bench -p tessarray --bench engine`.
 //!
 //! A camera-like u16 array of (64, 512, 512) in shards of (64, 256, 256) of inner chunks (32, 32, 32), blosc lz4 with
-//! byte shuffle and crc32c: the default chain.
+//! byte shuffle and crc32c: the default chain. The cases after them show what the figures of
+//! `tessarray-array/src/execute/costs.rs` decide: move a figure there, and compare.
 #![allow(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use divan::counter::BytesCount;
@@ -35,10 +36,15 @@ fn camera() -> Vec<u8> {
     out
 }
 
-/// An empty array; `threads` of 0 are as many as there are cores.
-fn array(threads: usize) -> Array {
+/// A session; `threads` of 0 are as many as there are cores.
+fn session(threads: usize) -> Session {
     let builder = Session::builder();
-    let session = if threads == 0 { builder } else { builder.threads(threads) }.build();
+    if threads == 0 { builder } else { builder.threads(threads) }.build()
+}
+
+/// An empty array of the camera's shape.
+fn array(threads: usize) -> Array {
+    let session = session(threads);
     let mut spec = ArraySpec::new(&SHAPE, DataType::UInt16);
     spec.chunks = ChunkChoice::Shape(vec![32, 32, 32]);
     spec.shards = ShardChoice::Shape(vec![64, 256, 256]);
@@ -95,4 +101,60 @@ fn read_100_random_cubes(bencher: Bencher<'_, '_>, threads: usize) {
     bencher
         .counter(BytesCount::from(100 * out.len()))
         .bench_local(|| cubes.iter().for_each(|cube| read(&array, black_box(cube), &mut out)));
+}
+
+/// Bytes in kB (of 1024) and threads: on both sides of the sizes up to which a call stays on its thread.
+const SMALL: [(u64, usize); 10] =
+    [(32, 1), (32, 0), (64, 1), (64, 0), (96, 1), (96, 0), (192, 1), (192, 0), (768, 1), (768, 0)];
+
+/// An array of so many kilobytes in eight chunks, and its values.
+fn small(kilobytes: u64, threads: usize) -> (Array, Vec<u8>) {
+    let length = kilobytes * 512;
+    let mut spec = ArraySpec::new(&[length], DataType::UInt16);
+    spec.chunks = ChunkChoice::Shape(vec![length / 8]);
+    let array = done(Array::create(&session(threads), Arc::new(MemoryStore::new()), "a", &spec, true));
+    let mut values = camera();
+    values.truncate(length as usize * 2);
+    (array, values)
+}
+
+#[divan::bench(args = SMALL)]
+fn small_reads(bencher: Bencher<'_, '_>, (kilobytes, threads): (u64, usize)) {
+    let (array, mut values) = small(kilobytes, threads);
+    let all = Selection::all(&array.shape());
+    done(array.write_bytes(&all, &values));
+    bencher
+        .counter(BytesCount::from(values.len()))
+        .bench_local(|| read(&array, black_box(&all), &mut values));
+}
+
+#[divan::bench(args = SMALL)]
+fn small_writes(bencher: Bencher<'_, '_>, (kilobytes, threads): (u64, usize)) {
+    let (array, values) = small(kilobytes, threads);
+    let all = Selection::all(&array.shape());
+    bencher
+        .counter(BytesCount::from(values.len()))
+        .bench_local(|| done(array.write_bytes(black_box(&all), &values)));
+}
+
+/// One plane of four large chunks that were seen before: their blocks are read and decoded in slabs.
+#[divan::bench(args = THREADS)]
+fn planes_of_large_chunks(bencher: Bencher<'_, '_>, threads: usize) {
+    let mut spec = ArraySpec::new(&SHAPE, DataType::UInt16);
+    spec.chunks = ChunkChoice::Shape(vec![64, 256, 256]);
+    let array = done(Array::create(&session(threads), Arc::new(MemoryStore::new()), "a", &spec, true));
+    done(array.write_bytes(&Selection::all(&SHAPE), &camera()));
+    let plane = Selection::region(&[7, 0, 0], &[1, SHAPE[1], SHAPE[2]]);
+    let mut out = vec![0; (SHAPE[1] * SHAPE[2] * 2) as usize];
+    read(&array, &plane, &mut out);
+    bencher.counter(BytesCount::from(out.len())).bench_local(|| read(&array, black_box(&plane), &mut out));
+}
+
+/// One row through all inner chunks of two shards: which byte ranges are read together.
+#[divan::bench(args = THREADS)]
+fn rows_across_shards(bencher: Bencher<'_, '_>, threads: usize) {
+    let array = written(threads);
+    let row = Selection::region(&[5, 77, 0], &[1, 1, SHAPE[2]]);
+    let mut out = vec![0; SHAPE[2] as usize * 2];
+    bencher.counter(BytesCount::from(out.len())).bench_local(|| read(&array, black_box(&row), &mut out));
 }

@@ -1,19 +1,20 @@
-//! What decides how a call is done, each with its unit and the bench that set it. Nothing else in the executor is tuned.
+//! What decides how a call is done, each with its unit. Nothing else in the executor is tuned.
 //!
-//! None changes what a call gives or stores: they say who does what, in which pieces. A bench named here shows what happens
-//! when its figure is moved; `benchmarks/engine_bars.py` shows whether whole calls gain.
+//! None changes what a call gives or stores: they say who does what, in which pieces. Most were set by hand on two cores with
+//! whole calls (`benchmarks/engine_bars.py`); a bench named here shows what happens when its figure is moved. The benches are
+//! those of this crate, and `engine.rs` of the crate `tessarray`.
 
 // ---- who works: threads, and batches of requests
 
 /// Bytes, decoded, below which a read stays on the caller's thread: to wake another costs more than it saves.
-/// `benches/engine.rs`, small reads.
+/// `engine.rs`, `small_reads`.
 pub(super) const READ_ALONE: u64 = 96 << 10;
 
 /// Bytes below which a write stays on the caller's thread. Less than for a read, since to encode takes longer than to decode.
-/// `benches/engine.rs`, small writes.
+/// `engine.rs`, `small_writes`.
 pub(super) const WRITE_ALONE: u64 = 64 << 10;
 
-/// Bytes, decoded, that a slab of a read of parts has to have. `benches/engine.rs`, planes of large chunks.
+/// Bytes, decoded, that a slab of a read of parts has to have. `engine.rs`, `planes_of_large_chunks`.
 pub(super) const SLAB: usize = 64 << 10;
 
 /// Chunks per thread up to which a read of known chunks is cut into slabs; more are shared one by one.
@@ -31,7 +32,7 @@ pub(super) const ATTEMPTS: usize = 16;
 // ---- what is fetched: byte ranges of one object
 
 /// Ranges of inner chunks so many bytes apart are read together, up to so many bytes: on a local disk the next range is one
-/// system call away, in a remote store a request. `benches/engine.rs`, rows across shards; the latency of a request.
+/// system call away, in a remote store a request. `engine.rs`, `rows_across_shards`; remotely, the latency of a request.
 pub(super) struct Merge {
     /// Bytes between two ranges.
     pub hole: u64,
@@ -61,7 +62,7 @@ pub(super) fn is_part(needed: usize, all: usize) -> bool {
 // ---- what is decoded of a chunk that was read whole
 
 /// Whether so many bytes of a chunk are few enough to decode only their blocks. Its bytes are here, so that only the time of
-/// the codec is saved: seven tenths. `benches/transfer.rs`, every second element.
+/// the codec is saved: seven tenths. `benches/transfer.rs`.
 pub(super) fn is_worth_blocks(needed: usize, all: usize) -> bool {
     needed as f64 <= all as f64 * 0.7
 }
