@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.testing import assert_array_equal
 from support import scaled
 
 import tessarray
-from tessarray.conversion import ResumeError, blocks
+from tessarray.conversion import OptionError, ResumeError, blocks
 from tessarray.conversion.destinations.zarr import ZarrDestination
 
 JOURNAL = ".tessarray-convert.jsonl"
@@ -102,6 +103,10 @@ def test_whatever_is_lost_of_what_was_written_the_resumed_copy_is_equal(tmp_path
         files = sorted(path for path in partial.rglob("*") if path.is_file())
         for path in rng.choice(np.array(files, object), int(rng.integers(1, 4)), replace=False):
             lose(rng, path)
+        if not any((partial / name).exists() for name in ("lock", JOURNAL)):
+            with pytest.raises(OptionError, match="no conversion made it"):
+                tessarray.convert(source, target, memory="8MiB", resume=True, **layout)
+            shutil.rmtree(partial)
         tessarray.convert(source, target, memory="8MiB", resume=True, **layout)
         assert_array_equal(tessarray.open_array(target, mode="r")[...], values, err_msg=f"round {number}")
         assert sorted(path.name for path in folder.iterdir()) == ["in.npy", name]

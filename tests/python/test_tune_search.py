@@ -103,12 +103,10 @@ def test_time_that_is_left_goes_to_what_was_too_much_to_store_and_to_the_whole_s
 
     monkeypatch.setattr("tessarray.tuner.exploration.affords", none_but_the_patient)
     values = np.random.default_rng(0).integers(0, 99, SHAPE, dtype="i4")
-    said = []
-    tune(values, {"map": ("[t, :, :]", 1.0)}, budget=4, store="memory", progress=said.append)
+    tune(values, {"map": ("[t, :, :]", 1.0)}, budget=4, store="memory")
     patient = [layout for layout, seconds in asked if seconds is not None]
     assert patient[0] in {layout for layout, seconds in asked if seconds is None}
     assert len(set(patient)) > 5
-    assert max(event.spent for event in said if event.stage == "search") > 0.5 * 4
 
 
 def test_shares_of_the_budget_ascend_and_name_every_stage():

@@ -1,7 +1,7 @@
 """How a copy comes to its place, so that nobody ever sees half of one.
 
 1. `DST.partial/` is made, and locked for this process. Without `resume` what an earlier run left in it is removed; what
-   no run made (it has neither the lock nor a journal) is an error, and stays.
+   no run made (it has neither the lock nor a journal, damaged or not) is an error, and stays.
 2. Everything is written into it, with the journal.
 3. The copy is verified, if asked.
 4. A store at DST that may be overwritten is renamed to `DST.replaced`; if the process dies here, the next run puts it
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tessarray.conversion.errors import ConversionError, DestinationExistsError, OptionError
+from tessarray.conversion.journal import NAME as JOURNAL
 from tessarray.conversion.journal import begun
 
 STORE_MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
@@ -54,8 +55,8 @@ class Placement:
         if not self.partial.exists() and not self.partial.is_symlink():
             return
         if self.partial.is_dir() and not self.partial.is_symlink():
-            lock = self.partial / "lock"
-            marked = begun(self.partial) or (lock.is_file() and lock.stat().st_size == 0)
+            # By their names: after a loss of power either may hold anything, or be gone.
+            marked = any((self.partial / name).is_file() for name in ("lock", JOURNAL))
             if marked or not any(self.partial.iterdir()):
                 return
         raise OptionError(
