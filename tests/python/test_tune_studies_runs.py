@@ -192,9 +192,10 @@ def test_ctrl_c_leaves_nothing_behind(store):
 def run(capsys, *arguments: object) -> str:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     tune_studies.register(app)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as leaving:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "160")  # a worker of several has no terminal whose width could be asked
-        app(args=[str(one) for one in arguments], prog_name="tessarray tune")
+        with pytest.raises(SystemExit) as leaving:
+            app(args=[str(one) for one in arguments], prog_name="tessarray tune")
     assert not leaving.value.code
     return capsys.readouterr().out
 
